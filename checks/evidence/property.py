@@ -1,0 +1,60 @@
+"""Evidence from trials: a property that must hold for every network and every input drawn, and of no mutant.
+
+This is for statements without a number: symmetry, definiteness, a rank, an exact equality of two computations.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..verdicts import Finding, Level, MutantTally, Standing, Verdict
+from .base import Evidence
+from .expectation import BUDGET
+
+
+@dataclass(frozen=True, kw_only=True)
+class Property(Evidence):
+    """`trial(rng)` says of one random case what is wrong with it ("" if nothing).
+
+    `mutants` are the same trial of a thing that is made wrong on purpose: each must be caught at least once. With `N`
+    trials passed, the property fails in less than a fraction `log(1/alpha)/N` of the cases, which is the resolution.
+    """
+
+    trial: Callable[[np.random.Generator], str]
+    mutants: dict[str, Callable[[np.random.Generator], str]]
+    chunk: int = 25
+    budget: int = 8
+    kind: ClassVar[str] = "property"
+    worth: ClassVar[Verdict] = Verdict.SUPPORTED
+    statistical: ClassVar[bool] = True
+
+    def chunks(self, level: Level) -> int:
+        return max(2, round(self.budget * BUDGET[level]))
+
+    def sample(self, chunk: int, rng: np.random.Generator, level: Level) -> Any:
+        own, *others = rng.spawn(1 + len(self.mutants))
+        failures = [wrong for wrong in (self.trial(own) for _ in range(self.chunk)) if wrong]
+        caught = [
+            any(trial(stream) for _ in range(self.chunk))
+            for trial, stream in zip(self.mutants.values(), others, strict=True)
+        ]
+        return {"failure": failures[0] if failures else "", "caught": caught}
+
+    def judge(self, samples: list[Any], level: Level, alpha: float) -> tuple[Finding, bool]:
+        failures = [chunk["failure"] for chunk in samples if chunk["failure"]]
+        if failures:
+            return Finding(Standing.FAILS, Verdict.SUPPORTED, failures[0]), False
+        trials = len(samples) * self.chunk
+        alive = [text for i, text in enumerate(self.mutants) if not any(chunk["caught"][i] for chunk in samples)]
+        done = len(samples) >= self.chunks(level)
+        standing = Standing.HOLDS if done else Standing.UNDECIDED
+        resolution = min(1.0, -math.log(alpha) / trials)
+        tally = MutantTally(len(self.mutants), tuple(alive))
+        return Finding(
+            standing, Verdict.SUPPORTED, f"held in all of {trials} random cases", resolution, tally
+        ), not done

@@ -1,0 +1,83 @@
+r"""Mutants: a formula with one coefficient, sign, exponent or term changed. Evidence that accepts one is worthless.
+
+`mutants(expression)` walks the expression and changes one thing at a time: each number outside an exponent by one and
+in its sign, each exponent by one, each term dropped or negated. What comes out equal to the original, or undefined, is
+left out. The order is fixed; at most `MOST` are kept, evenly spread, so that every kind of change is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sympy import Add, Expr, Integer, Mul, Pow, Rational, S, nan, oo, zoo
+
+from theory.reasons import vanishes
+
+MOST = 12
+
+
+def mutants(expression: Expr, most: int = MOST) -> dict[str, Expr]:
+    """Wrong versions of `expression`, each under a description of what was changed.
+
+    >>> from sympy import symbols, log
+    >>> L = symbols("L", positive=True)
+    >>> for text, wrong in mutants(3 * log(L) / (8 * L), most=4).items():
+    ...     print(f"{text}: {wrong}")
+    coefficient 3/8 -> 11/8: 11*log(L)/(8*L)
+    coefficient 3/8 -> 3/7: 3*log(L)/(7*L)
+    coefficient 3/8 -> 3/4: 3*log(L)/(4*L)
+    L -> 2 L: 3*log(2*L)/(8*L)
+    """
+    found: dict[str, Expr] = {}
+    seen = {expression}
+    for text, wrong in _changes(expression):
+        if wrong in seen or wrong.has(zoo, nan, oo) or (wrong - expression).is_zero:
+            continue
+        seen.add(wrong)
+        if text in found:
+            text = f"{text} ({len(found)})"
+        found[text] = wrong
+    if len(found) > most:
+        texts = list(found)
+        found = {texts[i * len(texts) // most]: found[texts[i * len(texts) // most]] for i in range(most)}
+    return {text: wrong for text, wrong in found.items() if vanishes(wrong - expression, seconds=2) is not True}
+
+
+def _changes(expression: Expr) -> Iterator[tuple[str, Expr]]:
+    """All single changes of `expression`, outermost last."""
+    if isinstance(expression, Rational):
+        yield from _numbers(expression)
+        return
+    if isinstance(expression, Pow) and isinstance(expression.exp, Rational):
+        for changed in (expression.exp + 1, expression.exp - 1):
+            yield f"exponent {expression.exp} -> {changed}", expression.base**changed
+        for text, wrong in _changes(expression.base):
+            yield text, wrong**expression.exp
+        return
+    arguments = list(expression.args)
+    for i, argument in enumerate(arguments):
+        if not isinstance(argument, Expr):
+            continue
+        for text, wrong in _changes(argument):
+            yield text, expression.func(*arguments[:i], wrong, *arguments[i + 1 :])
+    if isinstance(expression, Add):
+        for i, term in enumerate(arguments):
+            rest = expression.func(*arguments[:i], *arguments[i + 1 :])
+            yield f"sign of the term {term}", rest - term
+            yield f"term {term} dropped", rest
+    elif isinstance(expression, Mul):
+        if not any(isinstance(argument, Rational) for argument in arguments):
+            yield "coefficient 1 -> 2", 2 * expression
+            yield "coefficient 1 -> -1", -expression
+    elif not arguments:
+        yield f"{expression} -> 2 {expression}", 2 * expression
+        yield f"{expression} -> {expression}^2", expression**2
+        yield f"{expression} -> -{expression}", -expression
+
+
+def _numbers(number: Rational) -> Iterator[tuple[str, Expr]]:
+    changed = [number + 1, -number, Rational(number.p, number.q - 1) if number.q > 1 else number - 1]
+    changed += [Rational(number.p, number.q + 1), number / 2, 2 * number]
+    for other in changed:
+        if other != number and isinstance(other, Rational | Integer) and other is not S.NaN:
+            yield f"coefficient {number} -> {other}", other

@@ -1,0 +1,128 @@
+"""The result of a run: for each claim its verdict and its evidence, as objects, as JSON, as text and as HTML."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from html import escape
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from .claims import Claim, JudgedEvidence
+from .verdicts import Level, Verdict
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class ClaimResult:
+    """The verdict on one claim and all that led to it."""
+
+    claim: Claim
+    verdict: Verdict
+    evidence: tuple[JudgedEvidence, ...]
+    seconds: float
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether the verdict is the one the claim records; without a record, whether the claim holds."""
+        if self.claim.expected is None:
+            return self.verdict in (Verdict.PROVED, Verdict.CERTIFIED, Verdict.SUPPORTED)
+        return self.verdict is self.claim.expected
+
+    @property
+    def mutants_tried(self) -> int:
+        return sum(item.finding.mutants.tried for item in self.evidence)
+
+    @property
+    def mutants_survived(self) -> tuple[str, ...]:
+        return tuple(text for item in self.evidence for text in item.finding.mutants.survived)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data, in the schema that `limes verify --json` writes."""
+        claim, mended = self.claim, self.claim.correction
+        correction = None
+        if mended is not None and self.verdict is Verdict.CORRECTED:
+            expression = None if mended.expression is None else str(mended.expression)
+            correction = {"text": mended.text, "latex": mended.latex, "expression": expression}
+        return {
+            "id": claim.id,
+            "title": claim.title,
+            "source": str(claim.source),
+            "verdict": self.verdict.value,
+            "expected": claim.expected.value if claim.expected else None,
+            "seconds": round(self.seconds, 3),
+            "correction": correction,
+            "conditions": list(claim.conditions),
+            "evidence": [_evidence_to_json(item) for item in self.evidence],
+        }
+
+
+@dataclass(frozen=True)
+class Report:
+    """All results of one run. `trouble` says what went wrong around it (a journal that could not be written)."""
+
+    seed: int
+    level: Level
+    claims: tuple[ClaimResult, ...]
+    trouble: str = ""
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether every claim got the verdict that it records."""
+        return all(result.as_expected for result in self.claims)
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `limes verify --json` writes."""
+        return {
+            "schema": SCHEMA,
+            "version": limes_version(),
+            "seed": self.seed,
+            "level": self.level.value,
+            "claims": [result.to_json() for result in self.claims],
+        }
+
+    def __str__(self) -> str:
+        width = max((len(result.claim.id) for result in self.claims), default=0)
+        return "\n".join(f"{result.claim.id:<{width}}  {result.verdict.value}" for result in self.claims)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{escape(result.claim.id)}</td><td>{escape(result.verdict.value)}</td>"
+            f"<td>{escape(result.claim.correction.text if _corrected(result) else '')}</td></tr>"  # type: ignore[union-attr]
+            for result in self.claims
+        )
+        return f"<table><tr><th>claim</th><th>verdict</th><th>correction</th></tr>{rows}</table>"
+
+
+def _corrected(result: ClaimResult) -> bool:
+    return result.verdict is Verdict.CORRECTED and result.claim.correction is not None
+
+
+def _evidence_to_json(item: JudgedEvidence) -> dict[str, Any]:
+    found = item.finding
+    # JSON has no infinity: no resolution at all is null, as for exact evidence, which has none to give
+    resolution = found.resolution if found.resolution is not None and math.isfinite(found.resolution) else None
+    return {
+        "name": item.name or item.part or item.kind,
+        "kind": item.kind,
+        "part": item.part,
+        "corrects": item.corrects,
+        "verdict": found.verdict.value,
+        "detail": found.detail,
+        "resolution": resolution,
+        "seconds": round(item.seconds, 3),
+        "mutants": {
+            "tried": found.mutants.tried,
+            "killed": found.mutants.killed,
+            "survived": list(found.mutants.survived),
+        },
+    }
+
+
+def limes_version() -> str:
+    """The version of the installed distribution."""
+    try:
+        return version("limes")
+    except PackageNotFoundError:
+        return "0+source"

@@ -1,0 +1,237 @@
+"""Judging claims: the chunks of their evidence over processes, the same verdict whatever their number.
+
+A chunk's random generator comes from the seed, the claim's id, the evidence's place in it and the chunk's number. The
+evidence judges its chunks in order, and the first prefix on which it is done decides; chunks computed beyond are not
+looked at. Each chunk runs on one thread, as the bits of a matrix product depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import traceback
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, cpu_count, delayed
+from threadpoolctl import threadpool_limits
+
+from theory.errors import InvalidInput
+
+from .claims import Claim, JudgedEvidence
+from .evidence.base import Evidence
+from .journal import Journal, run_key
+from .report import ClaimResult, Report
+from .verdicts import Finding, Level, Standing, Verdict, verdict_on_claim, verdict_on_part
+
+ALPHA = 1e-6  # the probability that a true claim is refuted by its statistical evidence
+Progress = Callable[[str, int, int], None]  # what just ended, chunks done, chunks known of
+
+
+@dataclass
+class _Stream:
+    """The chunks of one piece of evidence, and how far they are."""
+
+    claim: Claim
+    index: int
+    part: str
+    corrects: bool
+    evidence: Evidence
+    alpha: float
+    samples: dict[int, Any] = field(default_factory=dict)
+    looked_at: int = 0
+    finding: Finding | None = None
+    seconds: float = 0.0
+    asked: int = 0
+
+    def look(self, level: Level) -> None:
+        """Judge every prefix that is complete and new, in order; stop at the first that decides."""
+        while self.finding is None and self.looked_at in self.samples:
+            self.looked_at += 1
+            prefix = [self.samples[i]["result"] for i in range(self.looked_at)]
+            self.seconds += self.samples[self.looked_at - 1]["seconds"]
+            error = self.samples[self.looked_at - 1]["error"]
+            if error:
+                self.finding = Finding(Standing.UNDECIDED, self.evidence.worth, error)
+                return
+            try:
+                found, more = self.evidence.judge(prefix, level, self.alpha)
+            except Exception as problem:  # one claim's failure must not cost the others; it is shown as undecided
+                self.finding = Finding(Standing.UNDECIDED, self.evidence.worth, _sentence(problem))
+                return
+            if not more or self.looked_at >= self.evidence.chunks(level):
+                self.finding = found
+
+    def wanted(self, level: Level) -> range:
+        """The chunks to compute next: as many again as there are, within the budget."""
+        first = self.asked
+        self.asked = min(self.evidence.chunks(level), max(2, 2 * first))
+        return range(first, self.asked)
+
+
+def verify(
+    claims: Sequence[Claim | str] | None = None,
+    *,
+    level: Level = Level.STANDARD,
+    seed: int = 0,
+    jobs: int | None = None,
+    journal: Path | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Judge `claims` (ids of the ledger, or `Claim` objects; default the whole ledger).
+
+    `jobs` is the number of processes (default: one per core); with one, nothing leaves this process. `journal` is the
+    file in which finished chunks are kept until the run ends, so that a killed run goes on where it was.
+    Raises `InvalidInput` for an unknown id, a seed that is not a natural number, or `jobs < 1`.
+    """
+    chosen = _chosen(claims)
+    if not isinstance(level, Level):
+        raise InvalidInput("level", level, "give Level.QUICK, Level.STANDARD or Level.THOROUGH")
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise InvalidInput("seed", seed, "give an integer >= 0")
+    if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1):
+        raise InvalidInput("jobs", jobs, "give the number of processes, an integer >= 1")
+    jobs = jobs or cpu_count()
+    streams = [stream for one in chosen for stream in _streams(one)]
+    book = Journal(journal, run_key(seed, level.value, (one.origin for one in chosen)))
+    _restore(streams, book, level)
+    done, known = 0, sum(stream.finding is None for stream in streams)
+    while open_streams := [stream for stream in streams if stream.finding is None]:
+        tasks = [(stream, i) for stream in open_streams for i in stream.wanted(level) if i not in stream.samples]
+        known = max(known, done + len(tasks))
+        for stream, i, result in _compute(tasks, level, seed, jobs):
+            stream.samples[i] = result
+            if not result["error"]:
+                book.write(stream.claim.id, stream.index, i, result)
+            done += 1
+            stream.look(level)
+            if progress:
+                progress(stream.claim.id, done, known)
+    book.finish()
+    results = [_result(one, [s for s in streams if s.claim is one]) for one in chosen]
+    return Report(seed, level, tuple(results), book.trouble)
+
+
+def _chosen(claims: Sequence[Claim | str] | None) -> list[Claim]:
+    from .ledger import LEDGER, find
+
+    if claims is None:
+        return list(LEDGER.values())
+    chosen = [find(one) if isinstance(one, str) else one for one in claims]
+    for one in chosen:
+        if not isinstance(one, Claim):
+            raise InvalidInput("claims", one, "give ids of the ledger or Claim objects")
+    unique = {one.id: one for one in chosen}
+    if len(unique) < len({id(one) for one in chosen}):
+        raise InvalidInput("claims", [one.id for one in chosen], "give different claims different ids")
+    return list(unique.values())
+
+
+def _streams(claim: Claim) -> list[_Stream]:
+    items = claim.evidence()
+    statistical = max(1, sum(item.statistical for _, _, item in items))
+    return [
+        _Stream(claim, index, part, corrects, item, ALPHA / statistical)
+        for index, (part, corrects, item) in enumerate(items)
+    ]
+
+
+def _restore(streams: list[_Stream], book: Journal, level: Level) -> None:
+    for stream in streams:
+        for i in range(stream.evidence.chunks(level)):
+            result = book.read(stream.claim.id, stream.index, i)
+            if result is None:
+                break
+            stream.samples[i] = result
+        stream.look(level)
+
+
+def generator(seed: int, claim: str, evidence: int, chunk: int) -> np.random.Generator:
+    """The random generator of one chunk: a stream of its own for each (seed, claim, evidence, chunk)."""
+    key = (zlib.crc32(claim.encode()), evidence, chunk)
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
+
+
+def _chunk(evidence: Evidence, claim: str, index: int, chunk: int, level: Level, seed: int) -> dict[str, Any]:
+    """Compute one chunk; a failure becomes a sentence."""
+    start = time.perf_counter()
+    result, error = None, ""
+    try:
+        with threadpool_limits(limits=1):
+            result = evidence.sample(chunk, generator(seed, claim, index, chunk), level)
+    except Exception as problem:  # shown as the finding of this evidence, undecided
+        error = _sentence(problem)
+    return {"result": result, "error": error, "seconds": time.perf_counter() - start}
+
+
+def _sentence(problem: Exception) -> str:
+    last = traceback.extract_tb(problem.__traceback__)[-1]
+    where = f"{Path(last.filename).name}:{last.lineno}"
+    return f"it failed with {type(problem).__name__}: {problem} ({where})"
+
+
+def _compute(tasks: list[tuple[_Stream, int]], level: Level, seed: int, jobs: int) -> Any:
+    """Yield `(stream, chunk, result)` as they end."""
+    if jobs == 1 or len(tasks) == 1:
+        for stream, i in tasks:
+            yield stream, i, _chunk(stream.evidence, stream.claim.id, stream.index, i, level, seed)
+        return
+    left = dict(enumerate(tasks))
+    try:
+        for number, result in _parallel(left, level, seed, jobs):
+            stream, i = left.pop(number)
+            yield stream, i, result
+    except Exception:  # a worker died, and joblib cannot say of which task
+        for number, (stream, i) in list(left.items()):
+            try:
+                ((_, result),) = _parallel({number: (stream, i)}, level, seed, 2)
+            except Exception as problem:  # alone it died again: this evidence is undecided, the others go on
+                result = {"result": None, "error": f"its process died ({type(problem).__name__})", "seconds": 0.0}
+            yield stream, i, result
+
+
+def _parallel(tasks: dict[int, tuple[_Stream, int]], level: Level, seed: int, jobs: int) -> Any:
+    calls = (
+        delayed(_numbered)(number, _reference(stream), stream.claim.id, stream.index, i, level, seed)
+        for number, (stream, i) in tasks.items()
+    )
+    return Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(calls)
+
+
+def _reference(stream: _Stream) -> Evidence | None:
+    """None for evidence that a worker finds in its own ledger; the evidence itself for a user's claim."""
+    from .ledger import LEDGER
+
+    return None if LEDGER.get(stream.claim.id) is stream.claim else stream.evidence
+
+
+def _numbered(
+    number: int, evidence: Evidence | None, claim: str, index: int, chunk: int, level: Level, seed: int
+) -> tuple[int, dict[str, Any]]:
+    if evidence is None:
+        from .ledger import LEDGER
+
+        evidence = LEDGER[claim].evidence()[index][2]
+    return number, _chunk(evidence, claim, index, chunk, level, seed)
+
+
+def _result(claim: Claim, streams: list[_Stream]) -> ClaimResult:
+    judged = [
+        JudgedEvidence(s.part, s.corrects, s.evidence.name, s.evidence.kind, s.finding, s.seconds)
+        for s in streams
+        if s.finding is not None
+    ]
+
+    def verdicts(corrects: bool) -> list[Verdict]:
+        parts = dict.fromkeys(item.part for item in judged if item.corrects is corrects)
+        return [
+            verdict_on_part(item.finding for item in judged if item.part == part and item.corrects is corrects)
+            for part in parts
+        ]
+
+    verdict = verdict_on_claim(verdicts(False), verdicts(True))
+    return ClaimResult(claim, verdict, tuple(judged), math.fsum(s.seconds for s in streams))

@@ -1,0 +1,1 @@
+"""What follows from the definitions, derived with SymPy."""

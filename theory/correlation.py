@@ -1,0 +1,328 @@
+r"""The flow of the correlation between two inputs through the layers of a wide ReLU network.
+
+Definition. Two inputs on the unit sphere at angle `θ₀ ∈ [0, π]` have, after `L` layers, the correlation
+`ρ_L = cos θ_L ∈ [−1, 1]`, with `ρ_{L+1} = κ₁(ρ_L)`, where `κ₁` is the arc-cosine kernel of degree one
+(`theory/arccos.py`). In the angle:
+
+    cos T(θ) = (sin θ + (π − θ) cos θ)/π,   θ_{L+1} = T(θ_L),   T: [0, π] → [0, π/2].
+
+Source: W (arXiv:2511.07272), section on depth; the recursion is that of Cho & Saul (2009). The source says that the
+correlation tends to one; here the rate follows with its first two terms,
+`1/θ_L = L/(3π) + log L/(2π) + o(log L)`, for every start `θ₀ ≠ 0`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from sympy import (
+    Expr,
+    IndexedBase,
+    Interval,
+    Limit,
+    Symbol,
+    acos,
+    cos,
+    diff,
+    log,
+    oo,
+    pi,
+    series,
+    sin,
+    solve,
+    sqrt,
+    symbols,
+)
+
+from .arccos import arccos_kernel, theta
+from .derivation import Derivation, How, Outcome, Relation
+from .errors import InvalidInput
+from .reasons import Algebra, Continuity, StolzCesaro, equal, positive_on, vanishes
+from .timelimit import within
+
+L = Symbol("L", integer=True, positive=True)  # the number of hidden layers, or the index of one
+angle = IndexedBase("theta", nonnegative=True)  # angle[L] is θ_L
+rho = Symbol("rho", real=True)  # the correlation ρ₀ of the inputs
+HALF_TURN = Interval(0, pi)
+DOMAIN = {theta: HALF_TURN}
+
+
+def cosine_after_layer() -> Expr:
+    """`cos T(θ)`: the correlation after one layer, as a function of the angle before it."""
+    return arccos_kernel(1).conclusion
+
+
+def angle_after_layer(at: Expr = theta) -> Expr:
+    """`T(θ)`, the angle after one layer.
+
+    >>> angle_after_layer(pi)
+    pi/2
+    """
+    return acos(cosine_after_layer()).subs(theta, at)
+
+
+RECURSION = {angle[L + 1]: angle_after_layer(angle[L])}
+
+
+@dataclass(frozen=True)
+class Positive:
+    """`before > after` on an interval: every factor of the difference is free of zeros there."""
+
+    symbol: Symbol
+    interval: Interval
+
+    def check(self, before: Expr, after: Expr) -> Outcome:
+        if positive_on(before - after, self.symbol, self.interval):
+            return Outcome(How.ALGEBRA)
+        return Outcome(How.UNDECIDED, "cannot see that the difference is positive")
+
+
+@dataclass(frozen=True)
+class PositiveByDerivative:
+    """`before > after` on `(a, b]`: the difference vanishes at `a` and its derivative is positive on `(a, b)`."""
+
+    symbol: Symbol
+    interval: Interval
+
+    def check(self, before: Expr, after: Expr) -> Outcome:
+        difference, left = before - after, self.interval.inf
+        start = equal(difference.subs(self.symbol, left), left * 0)
+        slope = diff(difference, self.symbol).simplify()
+        if start.proved and positive_on(slope, self.symbol, Interval.open(left, self.interval.sup)):
+            return Outcome(How.ALGEBRA)
+        return Outcome(How.UNDECIDED, "cannot see that the difference grows from zero")
+
+
+@dataclass(frozen=True)
+class DecreasesToFixedPoint:
+    """`x_{L+1} = T(x_L) < x_L` while `x_L > 0` and `T` is continuous with `T(0) = 0`: then `x_L → 0`.
+
+    Proof: the sequence decreases and is bounded below by 0; its limit is a fixed point of `T`, and 0 is the only one.
+    `gap` must derive `cos T(θ) − cos θ > 0` on `(0, π]`, which is `T(θ) < θ`, as the cosine decreases on `[0, π]`.
+    """
+
+    gap: Derivation
+
+    def check(self, before: Expr, after: Expr) -> Outcome:
+        shown = self.gap.steps[-1]
+        if before != Limit(angle[L], L, oo) or after != 0:
+            return Outcome(How.WRONG, "the statement is that the angle tends to zero")
+        if shown.relation is not Relation.EXCEEDS or shown.expression != 0:
+            return Outcome(How.UNDECIDED, "the gap is not shown to be positive")
+        right_gap = vanishes(self.gap.start - (cosine_after_layer() - cos(theta))) is True
+        fixed = vanishes(self.gap.conclusion) is True and angle_after_layer(theta * 0) == 0
+        return Outcome(How.LEMMA, "monotone convergence") if right_gap and fixed else Outcome(How.WRONG, "another map")
+
+
+@dataclass(frozen=True)
+class ImplicitExpansion:
+    """`(T(θ) − P(θ))/θⁿ → 0` as `θ → 0`, because `cos P(θ) − cos T(θ) = O(θ^{n+2})` (compared term by term).
+
+    The cosine has slope `−sin θ ~ −θ`, so that an error `O(θ^{n+2})` in the cosine is one of `O(θ^{n+1})` in the angle.
+    """
+
+    polynomial: Expr
+    order: int
+
+    def check(self, before: Expr, after: Expr) -> Outcome:
+        if before != Limit((angle_after_layer() - self.polynomial) / theta**self.order, theta, 0) or after != 0:
+            return Outcome(How.WRONG, "the statement is not about this polynomial")
+        difference = cos(self.polynomial) - cosine_after_layer()
+        return equal(series(difference, theta, 0, self.order + 2).removeO(), after)
+
+
+@dataclass(frozen=True)
+class LimitBySymPy:
+    """The limit of an elementary function of one variable at zero, where SymPy's algorithm (Gruntz) is complete."""
+
+    def check(self, before: Expr, after: Expr) -> Outcome:
+        if not isinstance(before, Limit):
+            return Outcome(How.UNDECIDED, "the line before is not a limit")
+        value = within(20, before.doit)
+        return Outcome(How.UNDECIDED, "the limit took too long") if value is None else equal(value, after)
+
+
+@cache
+def increasing() -> Derivation:
+    """`κ₁' = 1 − θ/π > 0` for `ρ ∈ (−1, 1)`: the correlation map is increasing (its derivative is `κ₀`)."""
+    in_rho = (sqrt(1 - rho**2) + (pi - acos(rho)) * rho) / pi
+    d = Derivation(diff(in_rho, rho), r"\kappa_1'(\rho)", {rho: Interval.open(-1, 1)}, "The correlation map increases")
+    d = d.then(1 - acos(rho) / pi, because="the two square roots cancel", reason=Algebra())
+    return d.then(
+        rho * 0,
+        because=r"$\arccos\rho < \pi$ for $\rho > -1$",
+        reason=Positive(rho, Interval.open(-1, 1)),
+        relation=Relation.EXCEEDS,
+    )
+
+
+@cache
+def convex() -> Derivation:
+    """`κ₁'' = 1/(π √(1 − ρ²)) > 0` for `ρ ∈ (−1, 1)`: the correlation map is convex."""
+    slope = increasing().lines[1]
+    d = Derivation(diff(slope, rho), r"\kappa_1''(\rho)", {rho: Interval.open(-1, 1)}, "The correlation map is convex")
+    d = d.then(1 / (pi * sqrt(1 - rho**2)), because="differentiate", reason=Algebra(), using=(increasing(),))
+    return d.then(rho * 0, because="a root", reason=Positive(rho, Interval.open(-1, 1)), relation=Relation.EXCEEDS)
+
+
+@cache
+def correlation_gap() -> Derivation:
+    """`ρ_{L+1} − ρ_L = (sin θ − θ cos θ)/π > 0` for `θ ∈ (0, π]`: a layer draws two different inputs together."""
+    d = Derivation(
+        cosine_after_layer() - cos(theta),
+        r"\rho_{L+1} - \rho_L",
+        {theta: Interval.Lopen(0, pi)},
+        "One layer raises the correlation",
+    )
+    d = d.then((sin(theta) - theta * cos(theta)) / pi, because="collect", reason=Algebra())
+    return d.then(
+        theta * 0,
+        because=r"it vanishes at $\theta = 0$ and its slope is $\theta \sin\theta/\pi > 0$",
+        reason=PositiveByDerivative(theta, Interval.Lopen(0, pi)),
+        relation=Relation.EXCEEDS,
+    )
+
+
+@cache
+def angle_vanishes() -> Derivation:
+    """`θ_L → 0` for every start: the correlation tends to one."""
+    gap = correlation_gap()
+    d = Derivation(Limit(angle[L], L, oo), r"\lim_{L\to\infty}\theta_L", title="The angle tends to zero")
+    return d.then(
+        L * 0,
+        because="the angle decreases, and 0 is the only fixed point of the layer",
+        reason=DecreasesToFixedPoint(gap),
+        using=(gap,),
+    )
+
+
+def angle_polynomial(order: int) -> Expr:
+    """The Taylor polynomial of `T` at 0 up to `θ^order`, from matching `cos P(θ)` with `cos T(θ)` power by power.
+
+    >>> angle_polynomial(3)
+    -theta**3/(18*pi**2) - theta**2/(3*pi) + theta
+    """
+    if isinstance(order, bool) or not isinstance(order, int) or not 1 <= order <= 12:
+        raise InvalidInput("order", order, "give an integer from 1 to 12")
+    target = series(cosine_after_layer(), theta, 0, order + 2).removeO()
+    polynomial = theta
+    for power in range(2, order + 1):
+        (unknown,) = symbols("c:1")
+        difference = cos(polynomial + unknown * theta**power) - target
+        coefficient = series(difference, theta, 0, power + 2).removeO().coeff(theta, power + 1)
+        (solution,) = solve(coefficient, unknown)
+        polynomial += solution * theta**power
+    return polynomial
+
+
+@cache
+def angle_expansion(order: int) -> Derivation:
+    """`T(θ) = θ − θ²/(3π) − θ³/(18π²) + …` up to `θ^order`, with an error `o(θ^order)`."""
+    polynomial = angle_polynomial(order)
+    d = Derivation(
+        Limit((angle_after_layer() - polynomial) / theta**order, theta, 0),
+        rf"\lim_{{\theta\to0}} \frac{{T(\theta) - P_{{{order}}}(\theta)}}{{\theta^{{{order}}}}}",
+        title=f"The layer's map of the angle up to order {order}",
+    )
+    return d.then(
+        theta * 0,
+        because=r"$\cos P$ and $\cos T$ have the same Taylor polynomial",
+        reason=ImplicitExpansion(polynomial, order),
+    )
+
+
+@cache
+def reciprocal_increment(order: int) -> Derivation:
+    """The coefficient of `θ^order` in `1/T(θ) − 1/θ = 1/(3π) + θ/(6π²) + …`, each from the limit of what is left.
+
+    >>> reciprocal_increment(0).conclusion, reciprocal_increment(1).conclusion
+    (1/(3*pi), 1/(6*pi**2))
+    """
+    found = sum(reciprocal_increment(k).conclusion * theta**k for k in range(order))
+    rest = (1 / angle_after_layer() - 1 / theta - found) / theta**order
+    expansion = angle_expansion(order + 2)
+    remainder = Symbol("r")  # T(θ) = P(θ) + r θ^{order+2}
+    ratio = (angle_polynomial(order + 2) / theta).expand() + remainder * theta ** (order + 1)
+    # (1/T − 1/θ − found)/θ^order, with the factor θ^{order+1} cancelled from (1 − T/θ − …)
+    numerator = ((1 - ratio - theta * found * ratio).expand() / theta ** (order + 1)).expand()
+    form = numerator / ratio
+    value = form.subs({theta: 0, remainder: 0})
+    d = Derivation(
+        Limit(rest, theta, 0),
+        rf"[\theta^{{{order}}}]\left(\frac{{1}}{{T(\theta)}} - \frac{{1}}{{\theta}}\right)",
+        title=f"The growth of the inverse angle in a layer, order {order}",
+    )
+    definition = expansion.start.args[0]
+    return d.then(
+        value,
+        because=rf"by the expansion of $T$ up to $\theta^{{{order + 2}}}$",
+        reason=Continuity(form, {theta: theta, remainder: definition}, using=(expansion,)),
+        using=(expansion,),
+    )
+
+
+@cache
+def angle_decay() -> Derivation:
+    r"""`1/(L θ_L) → 1/(3π)`: the angle of any two different inputs decays as `3π/L`, whatever it was."""
+    increment, vanishing = reciprocal_increment(0), angle_vanishes()
+    lemma = StolzCesaro(L, 1 / angle[L], L, RECURSION)
+    excess = Symbol("q")
+    d = Derivation(
+        Limit(1 / angle[L] / L, L, oo), r"\lim_{L\to\infty}\frac{1}{L\,\theta_L}", title="The decay of the angle"
+    )
+    d = d.then(Limit(lemma.increments(), L, oo), because=r"Stolz--Cesaro", reason=lemma)
+    return d.then(
+        increment.conclusion,
+        because=r"$\theta_L \to 0$, and $1/T(\theta) - 1/\theta$ has this limit at 0",
+        reason=Continuity(
+            increment.conclusion + excess,
+            {excess: lemma.increments() - increment.conclusion},
+            using=(increment, vanishing),
+        ),
+        using=(increment, vanishing),
+    )
+
+
+@cache
+def angle_scale() -> Derivation:
+    r"""`L θ_L → 3π`, the inverse of `angle_decay`."""
+    decay = angle_decay()
+    excess = Symbol("q")
+    d = Derivation(Limit(L * angle[L], L, oo), r"\lim_{L\to\infty} L\,\theta_L", title="The angle after many layers")
+    return d.then(
+        1 / decay.conclusion,
+        because="the inverse of the limit above",
+        reason=Continuity(
+            1 / (decay.conclusion + excess), {excess: decay.start.args[0] - decay.conclusion}, using=(decay,)
+        ),
+        using=(decay,),
+    )
+
+
+@cache
+def angle_second_order() -> Derivation:
+    r"""`(1/θ_L − L/(3π))/log L → 1/(2π)`: the logarithm that slows the correlation down."""
+    first, second = reciprocal_increment(0).conclusion, reciprocal_increment(1)
+    scale, vanishing = angle_scale(), angle_vanishes()
+    lemma = StolzCesaro(L, 1 / angle[L] - first * L, log(L), RECURSION)
+    slope, excess, spacing = symbols("q epsilon w")
+    d = Derivation(
+        Limit((1 / angle[L] - first * L) / log(L), L, oo),
+        r"\lim_{L\to\infty}\frac{1/\theta_L - L/(3\pi)}{\log L}",
+        title="The second term of the inverse angle",
+    )
+    d = d.then(Limit(lemma.increments(), L, oo), because="Stolz--Cesaro", reason=lemma)
+    form = (second.conclusion + slope) * (scale.conclusion + excess) / (1 + spacing)
+    null = {
+        slope: second.start.args[0].subs(theta, angle[L]) - second.conclusion,
+        excess: L * angle[L] - scale.conclusion,
+        spacing: L * (log(L + 1) - log(L)) - 1,
+    }
+    using = (second, scale, vanishing)
+    return d.then(
+        form.subs(dict.fromkeys(null, 0)),
+        because=r"$1/T(\theta) - 1/\theta - 1/(3\pi) \sim \theta/(6\pi^2)$, $L\theta_L \to 3\pi$, $L\log(1+1/L) \to 1$",
+        reason=Continuity(form, null, using=using),
+        using=using,
+    )

@@ -1,0 +1,203 @@
+r"""The ReLU tangent kernel of a very deep network: its limit, and the rate at which it is reached.
+
+Definition. On the unit sphere, with the angles `θ_L` of `theory/correlation.py`, `Σ^L = cos θ_L` and
+`Σ̇^L = 1 − θ_{L−1}/π`:
+
+    Θ⁰ = cos θ₀,   Θ^{L+1} = (1 − θ_L/π) Θ^L + cos θ_{L+1},   Θ̄^L = Θ^L/(L + 1).
+
+`L >= 0` counts hidden layers; `θ₀ ∈ [0, π]` is the angle of the inputs; `Θ̄^L = 1` when `θ₀ = 0`.
+
+Source: W (arXiv:2511.07272), Theorem 2 (`Θ̄^L → 1/4` for `θ₀ ≠ 0`) and the rate `O(1/L)` reported from experiments.
+Departure: the rate is `(3/8) log L / L`, whatever the angle of the inputs, so that `O(1/L)` does not hold.
+The joint limit of small angles and many layers is in `theory/crossover.py`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from sympy import Expr, IndexedBase, Interval, Limit, cos, expand, log, oo, pi, symbols
+
+from .arccos import theta
+from .correlation import L, LimitBySymPy, angle, angle_scale, angle_second_order, angle_vanishes
+from .derivation import Derivation
+from .reasons import Algebra, Continuity, StolzCesaro
+
+ntk = IndexedBase("Theta")  # ntk[L] is Θ^L
+
+RECURSION = {ntk[L + 1]: (1 - angle[L] / pi) * ntk[L] + cos(angle[L + 1])}
+# From the first layer on no angle exceeds a quarter turn: T maps [0, π] to [0, π/2].
+_RANGES = {angle[L]: Interval(0, pi / 2)}
+
+
+def normalised() -> Expr:
+    """`Θ̄^L = Θ^L/(L + 1)`."""
+    return ntk[L] / (L + 1)
+
+
+@cache
+def coincident() -> Derivation:
+    """`Θ̄^L = 1` when the inputs are equal: the angle stays 0, so each layer adds exactly 1."""
+    grown = RECURSION[ntk[L + 1]].subs({angle[L]: 0, angle[L + 1]: 0, ntk[L]: L + 1})
+    d = Derivation(grown / (L + 2), r"\bar\Theta^{(L+1)}(x, x)", title="The kernel of equal inputs")
+    return d.then(
+        L**0,
+        because=r"$\theta_L = 0$ and $\Theta^{(L)} = L + 1$, by induction from $\Theta^{(0)} = 1$",
+        reason=Algebra(),
+    )
+
+
+@cache
+def growth() -> Derivation:
+    r"""`Θ^L/L → 1/4` for inputs at an angle `θ₀ ≠ 0`."""
+    vanishing, scale = angle_vanishes(), angle_scale()
+    lemma = StolzCesaro(L, ntk[L], L, RECURSION, damping=angle[L] / pi, ranges=_RANGES)
+    excess, next_angle = symbols("epsilon phi")
+    d = Derivation(
+        Limit(ntk[L] / L, L, oo), r"\lim_{L\to\infty}\frac{\Theta^{(L)}}{L}", title="The growth of the kernel"
+    )
+    d = d.then(Limit(lemma.increments(), L, oo), because="weighted Stolz--Cesaro on the recursion", reason=lemma)
+    form = cos(next_angle) / (1 + (scale.conclusion + excess) / pi)
+    null = {excess: L * angle[L] - scale.conclusion, next_angle: angle[L + 1]}
+    using = (vanishing, scale)
+    return d.then(
+        form.subs(dict.fromkeys(null, 0)),
+        because=r"$\cos\theta_{L+1} \to 1$ and $L\,\theta_L/\pi \to 3$",
+        reason=Continuity(form, null, using=using),
+        using=using,
+    )
+
+
+@cache
+def normalised_ntk_limit() -> Derivation:
+    r"""Limit of the normalised ReLU NTK as the depth grows: 1/4 for any two different inputs, opposite ones included.
+
+    >>> normalised_ntk_limit().conclusion
+    1/4
+    """
+    grows = growth()
+    excess, shift = symbols("epsilon x")
+    d = Derivation(
+        Limit(normalised(), L, oo),
+        r"\lim_{L\to\infty}\bar\Theta^{(L)}(x, x')",
+        title="The deep limit of the normalised kernel",
+    )
+    form = (grows.conclusion + excess) / (1 + shift)
+    return d.then(
+        form.subs({excess: 0, shift: 0}),
+        because=r"$\Theta^{(L)}/L \to 1/4$ and $L/(L+1) \to 1$",
+        reason=Continuity(form, {excess: ntk[L] / L - grows.conclusion, shift: 1 / L}, using=(grows,)),
+        using=(grows,),
+    )
+
+
+@cache
+def logarithmic_excess() -> Derivation:
+    r"""`(Θ^L − L/4)/log L → 3/8`: the second term of the kernel, for inputs at any angle `θ₀ ≠ 0`."""
+    quarter = growth().conclusion
+    scale, second, vanishing = angle_scale(), angle_second_order(), angle_vanishes()
+    excess_ntk = ntk[L] - quarter * L
+    lemma = StolzCesaro(L, excess_ntk, log(L), RECURSION, damping=angle[L] / pi, ranges=_RANGES)
+    d = Derivation(
+        Limit(excess_ntk / log(L), L, oo),
+        r"\lim_{L\to\infty}\frac{\Theta^{(L)} - L/4}{\log L}",
+        title="The second term of the kernel",
+    )
+    d = d.then(Limit(lemma.increments(), L, oo), because="weighted Stolz--Cesaro on the recursion", reason=lemma)
+    # With y = log L/L, z = 1/log L and 1/θ_L = L/(3π) + (1/(2π) + ε) log L:  L θ_L/π = 3/(1 + 3π(1/(2π) + ε) y).
+    deviation, y, z, spacing, cosine = symbols("epsilon y z w c")
+    slowing = 3 * pi * (second.conclusion + deviation)
+    damping = 3 / (1 + slowing * y)
+    form = (3 * quarter * slowing / (1 + slowing * y) - cosine) / ((1 + spacing) * z + damping)
+    null = {
+        deviation: second.start.args[0] - second.conclusion,
+        y: log(L) / L,
+        z: 1 / log(L),
+        spacing: L * (log(L + 1) - log(L)) - 1,
+        cosine: (1 - cos(angle[L + 1])) * L / log(L),
+    }
+    using = (second, next_cosine_negligible())
+    return d.then(
+        form.subs(dict.fromkeys(null, 0)),
+        because=r"$1/\theta_L = L/(3\pi) + (1/(2\pi) + o(1)) \log L$ on both sides",
+        reason=Continuity(form, null, using=using),
+        using=(scale, vanishing, *using),
+    )
+
+
+@cache
+def next_cosine_negligible() -> Derivation:
+    r"""`(1 − cos θ_{L+1}) L/log L → 0`: that `Σ^L` is not yet one matters only at order `1/L²`."""
+    scale, vanishing, curvature = angle_scale(), angle_vanishes(), _cosine_curvature()
+    form_curvature, excess, factor = symbols("eta epsilon v")
+    d = Derivation(
+        Limit((1 - cos(angle[L + 1])) * L / log(L), L, oo),
+        r"\lim_{L\to\infty}\frac{L\,(1 - \cos\theta_{L+1})}{\log L}",
+        title="The correlation itself is negligible",
+    )
+    form = (curvature.conclusion + form_curvature) * (scale.conclusion + excess) ** 2 * factor
+    null = {
+        form_curvature: (1 - cos(angle[L + 1])) / angle[L + 1] ** 2 - curvature.conclusion,
+        excess: (L + 1) * angle[L + 1] - scale.conclusion,
+        factor: L / ((L + 1) ** 2 * log(L)),
+    }
+    using = (curvature, scale, _next_angle_vanishes())
+    return d.then(
+        L * 0,
+        because=r"$1 - \cos\theta \sim \theta^2/2$ and $L\,\theta_L \to 3\pi$",
+        reason=Continuity(form, null, using=using),
+        using=(vanishing, *using),
+    )
+
+
+@cache
+def _cosine_curvature() -> Derivation:
+    start = Limit((1 - cos(theta)) / theta**2, theta, 0)
+    d = Derivation(start, r"\lim_{\theta\to0}\frac{1-\cos\theta}{\theta^2}", title="The curvature of the cosine")
+    return d.then(start.doit(), because="a limit of elementary functions", reason=LimitBySymPy())
+
+
+@cache
+def _next_angle_vanishes() -> Derivation:
+    vanishing = angle_vanishes()
+    shifted = symbols("phi")
+    d = Derivation(Limit(angle[L + 1], L, oo), r"\lim_{L\to\infty}\theta_{L+1}", title="The same, one layer later")
+    return d.then(
+        L * 0,
+        because=r"$\theta_L \to 0$",
+        reason=Continuity(shifted, {shifted: angle[L + 1]}, using=(vanishing,)),
+        using=(vanishing,),
+    )
+
+
+@cache
+def depth_rate() -> Derivation:
+    r"""`(Θ̄^L − 1/4) L/log L → 3/8`: the exact leading term of the distance to the limit, the same for all inputs.
+
+    >>> depth_rate().conclusion
+    3/8
+    """
+    limit_, excess = normalised_ntk_limit(), logarithmic_excess()
+    deviation, z, x = symbols("epsilon z x")
+    d = Derivation(
+        Limit((normalised() - limit_.conclusion) * L / log(L), L, oo),
+        r"\lim_{L\to\infty}\Big(\bar\Theta^{(L)} - \tfrac14\Big)\frac{L}{\log L}",
+        title="The rate of the deep limit",
+    )
+    form = expand(excess.conclusion + deviation - limit_.conclusion * z) / (1 + x)
+    null = {deviation: excess.start.args[0] - excess.conclusion, z: 1 / log(L), x: 1 / L}
+    return d.then(
+        form.subs(dict.fromkeys(null, 0)),
+        because=r"$\Theta^{(L)} = L/4 + (3/8 + o(1)) \log L$",
+        reason=Continuity(form, null, using=(excess,)),
+        using=(limit_, excess),
+    )
+
+
+def leading_error(depth: Expr = L) -> Expr:
+    """`(3/8) log L/L`, the leading term of `Θ̄^L − 1/4`, with the coefficient that `depth_rate` derives.
+
+    >>> leading_error()
+    3*log(L)/(8*L)
+    """
+    return depth_rate().conclusion * log(depth) / depth
