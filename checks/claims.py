@@ -70,7 +70,7 @@ class Claim:
 
     `statement` is LaTeX, `parts` maps each part of it, in words, to its evidence, `hypotheses` are what the source
     assumes, `conditions` what it must assume besides, `findings` what was found that it does not say. `derivations` are
-    printed by `limes latex`, after those of the evidence.
+    printed by `limes latex`, after those of the evidence; `formulas` names those that can be evaluated.
     """
 
     id: str
@@ -83,6 +83,7 @@ class Claim:
     findings: tuple[str, ...] = ()
     correction: Correction | None = None
     derivations: tuple[Any, ...] = ()
+    formulas: tuple[str, ...] = ()
     expected: Verdict | None = None
     origin: str = field(default="", compare=False)
 
@@ -125,6 +126,11 @@ class JudgedEvidence:
     finding: Finding
     seconds: float
 
+    @property
+    def label(self) -> str:
+        """Its kind, and what is compared with what."""
+        return f"{self.kind} ({self.name or self.part})" if self.name or self.part else self.kind
+
 
 def claim(
     *,
@@ -138,21 +144,32 @@ def claim(
 ) -> Claim:
     """Write down a claim. Give either `evidence`, or `parts` with the evidence of each.
 
-    Raises `InvalidInput` for an id that is no lower-case words joined by hyphens, and for a claim without evidence.
+    Raises `InvalidInput` for an id that is no lower-case words joined by hyphens, a claim or a part of it without
+    evidence, and other fields of `Claim` that are not what it says.
     """
     if not isinstance(id, str) or not _ID.fullmatch(id):
         raise InvalidInput("id", id, "give lower-case words joined by hyphens, such as depth-limit")
     if bool(evidence) == bool(parts):
         raise InvalidInput("evidence", evidence, "give either evidence=[…] or parts={words: […]}, and not none")
-    for item in (*evidence, *(item for items in (parts or {}).values() for item in items)):
-        if not isinstance(item, Evidence):
-            raise InvalidInput("evidence", item, "give Identity(…), Expectation(…) or another kind of evidence")
+    stated = dict(parts) if parts else {"": evidence}
+    correction: Correction | None = fields.get("correction")
+    for part, items in (*stated.items(), *(correction.parts.items() if correction else ())):
+        if not isinstance(items, list | tuple) or not items:
+            raise InvalidInput("evidence", items, f"give a list with the evidence of {part or 'the claim'}, not empty")
+        for item in items:
+            if not isinstance(item, Evidence):
+                raise InvalidInput("evidence", item, "give Identity(…), Expectation(…) or another kind of evidence")
+    for name in ("hypotheses", "conditions", "findings", "formulas"):
+        if isinstance(fields.get(name), str):
+            raise InvalidInput(name, fields[name], "give a tuple of sentences")
+    if not isinstance(fields.get("expected"), Verdict | None):
+        raise InvalidInput("expected", fields["expected"], "give a Verdict, such as Verdict.REFUTED")
     return Claim(
         id=id,
         title=title or id.replace("-", " "),
         source=source,
         statement=statement,
-        parts=dict(parts) if parts else {"": tuple(evidence)},
+        parts={part: tuple(items) for part, items in stated.items()},
         origin=sys._getframe(1).f_code.co_filename,
         **fields,
     )

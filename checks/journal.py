@@ -1,7 +1,8 @@
 """The journal of finished chunks: what lets a killed run go on where it was. One SQLite file, plain JSON in it.
 
 A chunk is filed under the run it belongs to (seed, level, and a digest of the program's sources, so that a changed
-program never reads old results), the claim, the evidence and its number. A run that ends takes its own entries out.
+program never reads old results), the claim, the evidence and its number. A run that ends takes out the entries of the
+claims it judged.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ class Journal:
     def __init__(self, path: Path | None, run: str) -> None:
         self.run = run
         self.trouble = ""  # why nothing is kept on disk, in a sentence
+        self.path: Path | None = None  # where it is kept
         self._database = self._open(path)
         with suppress(sqlite3.Error):
             self._database.execute("DELETE FROM chunks WHERE written < ?", (time.time() - KEPT_SECONDS,))
@@ -72,18 +74,21 @@ class Journal:
                 self.trouble = f"no journal at {path} ({error.strerror or error}): this run cannot be resumed"
         return self._connect(":memory:")
 
-    @staticmethod
-    def _connect(path: Path | str) -> sqlite3.Connection:
+    def _connect(self, path: Path | str) -> sqlite3.Connection:
         database = sqlite3.connect(path, timeout=10, isolation_level=None)
         database.execute(_TABLE)
+        self.path = path if isinstance(path, Path) else None
         return database
 
     def read(self, claim: str, evidence: int, chunk: int) -> Any | None:
-        """The result of this chunk, if it was finished."""
+        """The result of this chunk, if it was finished and can still be read."""
         where = (self.run, claim, evidence, chunk)
-        row = self._database.execute(
-            "SELECT result FROM chunks WHERE run = ? AND claim = ? AND evidence = ? AND chunk = ?", where
-        ).fetchone()
+        query = "SELECT result FROM chunks WHERE run = ? AND claim = ? AND evidence = ? AND chunk = ?"
+        try:
+            row = self._database.execute(query, where).fetchone()
+        except sqlite3.Error as error:
+            self.trouble = f"the journal could not be read ({error}): finished work was done again"
+            return None
         return None if row is None else json.loads(row[0])
 
     def write(self, claim: str, evidence: int, chunk: int, result: Any) -> None:
@@ -94,8 +99,10 @@ class Journal:
         except sqlite3.Error as error:
             self.trouble = f"the journal could not be written ({error}): this run cannot be resumed"
 
-    def finish(self) -> None:
-        """Take out the entries of this run: it has ended."""
+    def finish(self, claims: Iterable[str]) -> None:
+        """Take out the entries of these claims: they are judged. Those of a run that was broken off stay."""
         with suppress(sqlite3.Error):
-            self._database.execute("DELETE FROM chunks WHERE run = ?", (self.run,))
+            self._database.executemany(
+                "DELETE FROM chunks WHERE run = ? AND claim = ?", [(self.run, claim) for claim in claims]
+            )
         self._database.close()

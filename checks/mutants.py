@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sympy import Add, Expr, Integer, Mul, Pow, Rational, S, nan, oo, zoo
+from sympy import Add, Expr, Integer, Mul, Pow, Product, Rational, S, Sum, nan, oo, zoo
+from sympy.tensor.indexed import Indexed
 
 from theory.reasons import vanishes
 
@@ -54,6 +55,13 @@ def _changes(expression: Expr) -> Iterator[tuple[str, Expr]]:
         for text, wrong in _changes(expression.base):
             yield text, wrong**expression.exp
         return
+    if isinstance(expression, Indexed):
+        shifted = expression.base[tuple(index + 1 for index in expression.indices)]
+        yield f"{expression} -> {shifted}", shifted
+        return
+    if isinstance(expression, Sum | Product):
+        yield from _series(expression)
+        return
     arguments = list(expression.args)
     for i, argument in enumerate(arguments):
         if not isinstance(argument, Expr):
@@ -73,6 +81,17 @@ def _changes(expression: Expr) -> Iterator[tuple[str, Expr]]:
         yield f"{expression} -> 2 {expression}", 2 * expression
         yield f"{expression} -> {expression}^2", expression**2
         yield f"{expression} -> -{expression}", -expression
+
+
+def _series(series: Sum | Product) -> Iterator[tuple[str, Expr]]:
+    """Changes of a sum or product: of what is added up, and of either end of its range."""
+    kind, inside, limits = type(series), series.function, series.limits
+    for text, wrong in _changes(inside):
+        yield text, kind(wrong, *limits)
+    index, lower, upper = limits[0]
+    yield f"from {lower} -> {lower + 1}", kind(inside, (index, lower + 1, upper), *limits[1:])
+    yield f"up to {upper} -> {upper + 1}", kind(inside, (index, lower, upper + 1), *limits[1:])
+    yield f"up to {upper} -> {upper - 1}", kind(inside, (index, lower, upper - 1), *limits[1:])
 
 
 def _numbers(number: Rational) -> Iterator[tuple[str, Expr]]:

@@ -8,7 +8,7 @@ from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from .claims import Claim, JudgedEvidence
+from .claims import Claim, Correction, JudgedEvidence
 from .verdicts import Level, Verdict
 
 SCHEMA = 1
@@ -31,6 +31,11 @@ class ClaimResult:
         return self.verdict is self.claim.expected
 
     @property
+    def correction(self) -> Correction | None:
+        """What holds instead of the statement, if that is the verdict."""
+        return self.claim.correction if self.verdict is Verdict.CORRECTED else None
+
+    @property
     def mutants_tried(self) -> int:
         return sum(item.finding.mutants.tried for item in self.evidence)
 
@@ -38,11 +43,25 @@ class ClaimResult:
     def mutants_survived(self) -> tuple[str, ...]:
         return tuple(text for item in self.evidence for text in item.finding.mutants.survived)
 
+    def remarks(self) -> list[str]:
+        """What must be said with the verdict, in sentences.
+
+        That another one is recorded, what decided it if the claim does not hold, the correction, surviving mutants.
+        """
+        found = []
+        if not self.as_expected:
+            found.append(f"recorded: {self.claim.expected.value}" if self.claim.expected else "it should hold")
+        if self.verdict in (Verdict.REFUTED, Verdict.UNDECIDED):
+            telling = [item for item in self.evidence if item.finding.verdict is self.verdict and not item.corrects]
+            found += [f"{item.label}: {item.finding.detail}" for item in telling]
+        if self.correction:
+            found.append(f"correction: {self.correction.text}")
+        return found + [f"a mutant survived: {text}" for text in self.mutants_survived]
+
     def to_json(self) -> dict[str, Any]:
         """Plain data, in the schema that `limes verify --json` writes."""
-        claim, mended = self.claim, self.claim.correction
-        correction = None
-        if mended is not None and self.verdict is Verdict.CORRECTED:
+        claim, correction = self.claim, None
+        if (mended := self.correction) is not None:
             expression = None if mended.expression is None else str(mended.expression)
             correction = {"text": mended.text, "latex": mended.latex, "expression": expression}
         return {
@@ -89,14 +108,10 @@ class Report:
     def _repr_html_(self) -> str:
         rows = "".join(
             f"<tr><td>{escape(result.claim.id)}</td><td>{escape(result.verdict.value)}</td>"
-            f"<td>{escape(result.claim.correction.text if _corrected(result) else '')}</td></tr>"  # type: ignore[union-attr]
+            f"<td>{escape(result.correction.text if result.correction else '')}</td></tr>"
             for result in self.claims
         )
         return f"<table><tr><th>claim</th><th>verdict</th><th>correction</th></tr>{rows}</table>"
-
-
-def _corrected(result: ClaimResult) -> bool:
-    return result.verdict is Verdict.CORRECTED and result.claim.correction is not None
 
 
 def _evidence_to_json(item: JudgedEvidence) -> dict[str, Any]:

@@ -7,11 +7,14 @@ looked at. Each chunk runs on one thread, as the bits of a matrix product depend
 
 from __future__ import annotations
 
+import json
 import math
+import signal
 import time
 import traceback
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,6 +33,7 @@ from .verdicts import Finding, Level, Standing, Verdict, verdict_on_claim, verdi
 
 ALPHA = 1e-6  # the probability that a true claim is refuted by its statistical evidence
 Progress = Callable[[str, int, int], None]  # what just ended, chunks done, chunks known of
+_Done = tuple["_Stream", int, dict[str, Any]]
 
 
 @dataclass
@@ -73,8 +77,20 @@ class _Stream:
         return range(first, self.asked)
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during `verify`; the message says what is kept, and how to go on."""
+
+    def __init__(self, streams: list[_Stream], book: Journal) -> None:
+        kept = sum(len(stream.samples) for stream in streams)
+        super().__init__(
+            f"stopped; {kept} finished chunks are kept in {book.path}: the same command goes on from there"
+            if book.path
+            else "stopped; nothing is kept without a journal"
+        )
+
+
 def verify(
-    claims: Sequence[Claim | str] | None = None,
+    claims: Sequence[Claim | str] | Claim | str | None = None,
     *,
     level: Level = Level.STANDARD,
     seed: int = 0,
@@ -82,7 +98,7 @@ def verify(
     journal: Path | None = None,
     progress: Progress | None = None,
 ) -> Report:
-    """Judge `claims` (ids of the ledger, or `Claim` objects; default the whole ledger).
+    """Judge `claims` (ids of the ledger, or `Claim` objects, or one of them; default the whole ledger).
 
     `jobs` is the number of processes (default: one per core); with one, nothing leaves this process. `journal` is the
     file in which finished chunks are kept until the run ends, so that a killed run goes on where it was.
@@ -99,6 +115,19 @@ def verify(
     streams = [stream for one in chosen for stream in _streams(one)]
     book = Journal(journal, run_key(seed, level.value, (one.origin for one in chosen)))
     _restore(streams, book, level)
+    try:
+        _judge(streams, book, level, seed, jobs, progress)
+    except KeyboardInterrupt:
+        raise Interrupted(streams, book) from None
+    book.finish(one.id for one in chosen)
+    results = [_result(one, [s for s in streams if s.claim is one]) for one in chosen]
+    return Report(seed, level, tuple(results), book.trouble)
+
+
+def _judge(
+    streams: list[_Stream], book: Journal, level: Level, seed: int, jobs: int, progress: Progress | None
+) -> None:
+    """Compute chunks until every stream has its finding."""
     done, known = 0, sum(stream.finding is None for stream in streams)
     while open_streams := [stream for stream in streams if stream.finding is None]:
         tasks = [(stream, i) for stream in open_streams for i in stream.wanted(level) if i not in stream.samples]
@@ -111,16 +140,15 @@ def verify(
             stream.look(level)
             if progress:
                 progress(stream.claim.id, done, known)
-    book.finish()
-    results = [_result(one, [s for s in streams if s.claim is one]) for one in chosen]
-    return Report(seed, level, tuple(results), book.trouble)
 
 
-def _chosen(claims: Sequence[Claim | str] | None) -> list[Claim]:
+def _chosen(claims: Sequence[Claim | str] | Claim | str | None) -> list[Claim]:
     from .ledger import LEDGER, find
 
     if claims is None:
         return list(LEDGER.values())
+    if isinstance(claims, Claim | str):
+        claims = [claims]
     chosen = [find(one) if isinstance(one, str) else one for one in claims]
     for one in chosen:
         if not isinstance(one, Claim):
@@ -144,9 +172,8 @@ def _restore(streams: list[_Stream], book: Journal, level: Level) -> None:
     for stream in streams:
         for i in range(stream.evidence.chunks(level)):
             result = book.read(stream.claim.id, stream.index, i)
-            if result is None:
-                break
-            stream.samples[i] = result
+            if result is not None:
+                stream.samples[i] = result
         stream.look(level)
 
 
@@ -162,7 +189,8 @@ def _chunk(evidence: Evidence, claim: str, index: int, chunk: int, level: Level,
     result, error = None, ""
     try:
         with threadpool_limits(limits=1):
-            result = evidence.sample(chunk, generator(seed, claim, index, chunk), level)
+            sample = evidence.sample(chunk, generator(seed, claim, index, chunk), level)
+        result = json.loads(json.dumps(sample))  # what a resumed run reads is what an unbroken one sees
     except Exception as problem:  # shown as the finding of this evidence, undecided
         error = _sentence(problem)
     return {"result": result, "error": error, "seconds": time.perf_counter() - start}
@@ -174,9 +202,9 @@ def _sentence(problem: Exception) -> str:
     return f"it failed with {type(problem).__name__}: {problem} ({where})"
 
 
-def _compute(tasks: list[tuple[_Stream, int]], level: Level, seed: int, jobs: int) -> Any:
+def _compute(tasks: list[tuple[_Stream, int]], level: Level, seed: int, jobs: int) -> Iterator[_Done]:
     """Yield `(stream, chunk, result)` as they end."""
-    if jobs == 1 or len(tasks) == 1:
+    if jobs == 1:
         for stream, i in tasks:
             yield stream, i, _chunk(stream.evidence, stream.claim.id, stream.index, i, level, seed)
         return
@@ -190,16 +218,32 @@ def _compute(tasks: list[tuple[_Stream, int]], level: Level, seed: int, jobs: in
             try:
                 ((_, result),) = _parallel({number: (stream, i)}, level, seed, 2)
             except Exception as problem:  # alone it died again: this evidence is undecided, the others go on
-                result = {"result": None, "error": f"its process died ({type(problem).__name__})", "seconds": 0.0}
+                error = f"no process could compute it ({type(problem).__name__})"
+                result = {"result": None, "error": error, "seconds": 0.0}
             yield stream, i, result
 
 
-def _parallel(tasks: dict[int, tuple[_Stream, int]], level: Level, seed: int, jobs: int) -> Any:
-    calls = (
+def _parallel(tasks: dict[int, tuple[_Stream, int]], level: Level, seed: int, jobs: int) -> Iterator[Any]:
+    calls = [
         delayed(_numbered)(number, _reference(stream), stream.claim.id, stream.index, i, level, seed)
         for number, (stream, i) in tasks.items()
-    )
-    return Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(calls)
+    ]
+    with _interrupts_held():
+        results = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(calls)  # type: ignore[arg-type]
+    yield from results
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Hold Ctrl-C back inside. Processes started there never see it: this one ends them, without their tracebacks."""
+    if not hasattr(signal, "pthread_sigmask"):  # not POSIX
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _reference(stream: _Stream) -> Evidence | None:

@@ -99,8 +99,8 @@ def dual(
     """`(Σ, Σ̇)` for variances `p, q` and covariances `c` that broadcast against each other; see the module.
 
     At `p = q = c = 1` the closed forms give `Σ = 1` exactly. `c` beyond `±√(pq)` by rounding is read as `±√(pq)`.
-    A variance of zero means `u = 0`, with `φ'(0)` as `pointwise` has it. Near `c = √(pq)` the Σ̇ of (leaky) ReLU
-    knows the angle only to the square root of the rounding of `c`: `numerics/angles.py` takes the angle instead.
+    A variance of zero means `u = 0`, with `φ'(0)` as `pointwise` has it. Near `c = ±√(pq)`, `p != q`, the Σ̇ of (leaky)
+    ReLU has an error of 1e-8, the root of the rounding of `√(pq)`: `numerics/recursions.py` takes the angle instead.
 
     Raises `InvalidInput` for what is not finite, a negative variance or `c² > pq`, and if the result overflows.
     Warns `LimesWarning`, naming the error, if a series misses `mehler.TOLERANCE`; closed forms never warn.
@@ -114,12 +114,10 @@ def dual(
     for name, array in (("variance", p), ("variance2", q)):
         if not np.all((array >= 0) & (array < np.inf)):
             raise InvalidInput(name, _first(array, ~((array >= 0) & (array < np.inf))), "give finite numbers >= 0")
-    largest = np.sqrt(p) * np.sqrt(q)
+    largest = mehler.geometric_mean(p, q)
     if not np.all(allowed := np.abs(c) <= largest * (1 + COVARIANCE_SLACK)):
         c = np.broadcast_to(c, allowed.shape)
         raise InvalidInput("covariance", _first(c, ~allowed), "give finite numbers with c² <= variance · variance2")
-    # where p = q, √p √q may round below p: the comparison with p itself keeps c = p exact
-    largest = np.where(p == q, p, largest)
     with np.errstate(over="ignore", invalid="ignore"):
         value, derivative = _rule(_dual, activation)(activation, p, q, np.clip(c, -largest, largest))
     if not (np.all(np.isfinite(value)) and np.all(np.isfinite(derivative))):
@@ -242,16 +240,25 @@ def _(activation: Hermite) -> Pointwise:
 
 @_pointwise.register
 def _(activation: Tanh) -> Pointwise:
-    def derivative(s: ArrayLike) -> Array:
-        decay = np.exp(-2 * np.abs(_as_float(s)))  # 1 − tanh² would lose the digits of the tails
-        return 4 * decay / np.square(1 + decay)
+    return Pointwise(_tanh, _square_sech)
 
-    return Pointwise(lambda s: np.tanh(_as_float(s)), derivative)
+
+def _tanh(s: ArrayLike) -> Array:
+    return np.tanh(_as_float(s))
+
+
+def _square_sech(s: ArrayLike) -> Array:
+    decay = np.exp(-2 * np.abs(_as_float(s)))  # 1 − tanh² would lose the digits of the tails
+    return 4 * decay / np.square(1 + decay)
 
 
 @_pointwise.register
 def _(activation: Softplus) -> Pointwise:
-    return Pointwise(lambda s: np.logaddexp(0.0, _as_float(s)), lambda s: special.expit(_as_float(s)))
+    return Pointwise(_softplus, lambda s: special.expit(_as_float(s)))
+
+
+def _softplus(s: ArrayLike) -> Array:
+    return np.logaddexp(0.0, _as_float(s))
 
 
 def _hermite(degree: int, s: Array) -> Array:
@@ -320,8 +327,8 @@ def _dual(activation: Activation, p: Array, q: Array, c: Array) -> tuple[Array, 
 def _kinked(activation: Activation, p: Array, q: Array, c: Array) -> tuple[Array, Array]:
     a, b = homogeneous_slopes(activation)
     kink = 2 / math.pi * b * b / (a * a + b * b)
-    scale = np.sqrt(p) * np.sqrt(q)
-    height = np.sqrt((scale - np.abs(c)).clip(0) * (scale + np.abs(c)))  # √(pq) sin θ
+    scale = mehler.geometric_mean(p, q)
+    height = np.sqrt((scale - np.abs(c)) * (scale + np.abs(c)))  # √(pq) sin θ
     angle = np.arctan2(height, c)
     at_zero = pointwise(activation).derivative(0.0)
     derivative = np.where(scale == 0, normalisation(activation) * at_zero * a, 1 - kink * angle)
@@ -336,7 +343,8 @@ def _(activation: Identity, p: Array, q: Array, c: Array) -> tuple[Array, Array]
 
 @_dual.register
 def _(activation: Erf, p: Array, q: Array, c: Array) -> tuple[Array, Array]:
-    height = np.sqrt(1 + 2 * (p + q) + 4 * (np.sqrt(p * q) - c).clip(0) * (np.sqrt(p * q) + c))
+    largest = mehler.geometric_mean(p, q)
+    height = np.sqrt(1 + 2 * (p + q) + 4 * (largest - c) * (largest + c))
     unit = np.arctan2(2.0, np.sqrt(5.0))
     return np.arctan2(2 * c, height) / unit, 2 / (unit * height)
 

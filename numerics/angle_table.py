@@ -24,7 +24,8 @@ FEW = (9, 20)  # degree, and panels on a unit of x
 MANY = (5, 150)
 REFINEMENTS = 3  # how often the panels may be halved
 ACCURACY = 1e-14  # relative to the largest |f|
-NARROWEST, WIDEST = 1e-6, 0.3  # of σ; a function that changes faster is chaotic, and no table could hold it
+NARROWEST, WIDEST = 1e-6, 3.0  # of σ; a function that changes faster is chaotic, and no table could hold it
+SHORTEST = 2.5  # units of x for which there are panels at least
 
 
 @dataclass(frozen=True)
@@ -66,9 +67,10 @@ class AngleTable:
     def _through(cls, values: Array, scale: float) -> AngleTable:
         """The polynomials through values `(panels, degree + 1)` at `_sample_angles`."""
         panels, points = values.shape
-        rises = values.T - values[:, 0]
-        coefficients = np.linalg.solve(np.vander(_positions(points - 1), increasing=True), rises)
+        powers = np.vander(_positions(points - 1), increasing=True)[1:, 1:]
+        coefficients = np.empty((points, panels))
         coefficients[0] = values[:, 0]
+        coefficients[1:] = np.linalg.solve(powers, (values[:, 1:] - values[:, :1]).T)
         return cls(scale, panels / math.log1p(math.pi / scale), coefficients)
 
     def __call__(self, angle: Array) -> Array:
@@ -88,7 +90,7 @@ class AngleTable:
 def _sample_angles(scale: float, degree: int, density: int) -> Array:
     """The angles at the interpolation points of all panels, `(panels, degree + 1)`."""
     length = math.log1p(math.pi / scale)
-    panels = math.ceil(density * length)
+    panels = math.ceil(density * max(length, SHORTEST))
     x = (np.arange(panels)[:, None] + _positions(degree)) * (length / panels)
     return np.minimum(scale * np.expm1(x), math.pi)
 

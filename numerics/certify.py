@@ -14,12 +14,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from flint import arb
 
 from theory.errors import InvalidInput, Undecidable
 
-from .balls import power, precision
+from .balls import exactly, power, precision
 
 LARGEST_DIGITS = 10_000
 DEFAULT_DIGITS = 15
@@ -95,15 +96,15 @@ def _printed(x: arb, digits: int, note: str) -> Value:
     if x == 0:
         return Value("0", "0", digits, x, note)
     with precision(max(x.bits(), 60) + 4 * digits + 64):
-        # x = n 10^-places with n of `digits` digits; the estimate of `places` may be one too large
-        places = digits - 1 - int((abs(x.mid()).log() / arb(10).log()).floor().mid().fmpq().p)
-        for shift in (places, places - 1, places + 1):
-            scaled = x * power(arb(10), shift)
-            n = int((scaled.mid() + 0.5).floor().mid().fmpq().p)
+        # x = n 10^-places with n of `digits` digits; the estimate of `places` may be off by one
+        estimate = digits - 1 - math.floor(exactly((abs(x.mid()).log() / arb(10).log()).mid()))
+        for places in (estimate, estimate - 1, estimate + 1):
+            scaled = x * power(arb(10), places)
+            n = math.floor(exactly(scaled.mid()) + Fraction(1, 2))
             if 10 ** (digits - 1) <= abs(n) < 10**digits:
                 break
-        hundredths = int((100 * abs(scaled - n).abs_upper()).ceil().mid().fmpq().p)
-        return Value(_decimal(n, shift, hundredths == 0), _scientific(hundredths, shift + 2), digits, x, note)
+        hundredths = math.ceil(100 * exactly(abs(scaled - n).upper()))
+        return Value(_decimal(n, places, hundredths == 0), _scientific(hundredths, places + 2), digits, x, note)
 
 
 def _decimal(n: int, places: int, exact: bool) -> str:

@@ -72,7 +72,11 @@ def _pow(walk: Any, node: Any) -> acb:
     z = acb(walk(base))
     if exponent.is_Rational and exponent.q == 2:
         return power(z.sqrt(analytic=walk.analytic), int(exponent.p))
-    return z.pow(acb(walk(exponent)), analytic=walk.analytic)
+    w = walk(exponent)
+    if z.contains(0) and not walk.analytic and isinstance(w, arb) and w > 0:  # |z^w| <= |z|^w
+        size = arb(0, (abs(z).upper() ** w).upper())
+        return acb(size, size)
+    return z.pow(acb(w), analytic=walk.analytic)
 
 
 def _switch(walk: Any, difference: acb, if_positive: acb, if_negative: acb) -> acb:

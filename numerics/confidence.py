@@ -16,10 +16,10 @@ large `n` it is the Gaussian mixture of Robbins, the asymptotic confidence seque
 "Time-uniform central limit theory" (2021); for small `n` it is wider, as not knowing σ demands.
 
 **Price of not being Gaussian.** At `a = 1e−6` that boundary lies at `x ≈ 6`, where the central limit theorem is wrong
-by factors: within 10⁵ observations the measured error is 6 times the stated one for a lognormal law (σ = 1) and some
-1000 times for a product `u₊²v₊²` of ReLU outputs. Blocks of observations do not help: the skewness of a sum does not
-depend on how it is grouped. For the self-normalised sum `x = S/V`, `S = Σ(x_i − μ)`, `V² = Σ(x_i − μ)²` (a monotone
-function of T), large deviations (Shao 1997; Jing, Shao & Wang 2003) expand, with skewness γ and kurtosis κ, to
+by factors: within 10⁵ observations the measured error is some 6 times the stated one for a lognormal law (σ = 1), and
+of the order of 1000 times for a product `u₊²v₊²` of ReLU outputs. Blocks of observations do not help: the skewness of
+a sum does not depend on how it is grouped. For the self-normalised sum `x = S/V`, `S = Σ(x_i − μ)`, `V² = Σ(x_i − μ)²`
+(a monotone function of T), large deviations (Shao 1997; Jing, Shao & Wang 2003) give, with skewness γ and kurtosis κ,
 
     log P(S/V ≤ −x) − log P_Gaussian(S/V ≤ −x) ≈ γx³/(3√n) − (κ − 3)x⁴/(12n) .
 

@@ -24,7 +24,7 @@ from theory.errors import InvalidInput, Undecidable
 
 from .balls import precision
 from .certify import DEFAULT_DIGITS, LAST_PRECISION, Value, certify
-from .exact import BITS, exact_number, exact_point, settle
+from .exact import exact_point, settle
 from .quadrature import integral
 from .real_rules import RULES as REAL_RULES
 from .walk import Bounds, Rule, Walk
@@ -35,7 +35,8 @@ MOST_REPAIRS = 1000  # entries of an array that float64 could not do and `evalua
 def _integral(walk: Walk, node: Any) -> arb:
     if len(node.limits) != 1 or len(node.limits[0]) != 3:
         raise InvalidInput("expression", str(node), "only definite integrals in one variable are evaluated")
-    return integral(node.function, *node.limits[0], walk)
+    variable, lower, upper = node.limits[0]
+    return integral(node.function, variable, lower, upper, walk)
 
 
 RULES: Mapping[type, Rule] = {**REAL_RULES, sympy.Integral: _integral}
@@ -75,7 +76,7 @@ def evaluate(expression: Expr, at: Mapping[Any, object] | None = None, digits: i
         return certify(lambda: enclose(expression, point), digits, subject=expression, stop=0)
     except Undecidable:
         settled, note = settle(expression, point, enclose)
-    stop = 0 if expression.has(sympy.Integral) else LAST_PRECISION
+    stop = 0 if expression.has(sympy.Integral) else LAST_PRECISION  # integrals do not end well at high precision
     try:
         return certify(lambda: enclose(settled, {}), digits, subject=expression, note=note, stop=stop)
     except Undecidable as error:
@@ -84,8 +85,9 @@ def evaluate(expression: Expr, at: Mapping[Any, object] | None = None, digits: i
 
 def _culprit(constant: Expr) -> object:
     """The smallest part of a constant that has no finite ball, else the constant itself."""
-    parts = [part for part in preorder_traversal(constant) if isinstance(part, Expr) and not part.free_symbols]
-    with precision(BITS):
+    everything = (part for part in preorder_traversal(constant) if isinstance(part, Expr))
+    parts = [part for part in everything if not part.free_symbols and part.is_finite is not False]
+    with precision(64):
         for part in reversed(parts):
             if not enclose(part, {}).is_finite():
                 return part
@@ -107,7 +109,11 @@ def values(expression: Expr, at: Mapping[Any, ArrayLike]) -> NDArray[np.float64]
     symbols: list[Any] = sorted(expression.free_symbols, key=str)
     for extreme in (np.min, np.max):  # names and assumptions are refused as there
         exact_point(expression, {name: extreme(array) for name, array in arrays.items()})
-    shape = np.broadcast_shapes(*(array.shape for array in arrays.values()))
+    shapes = [array.shape for array in arrays.values()]
+    try:
+        shape = np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise InvalidInput("at", shapes, "give arrays whose shapes can be broadcast together") from None
     columns = [np.broadcast_to(arrays[str(symbol)], shape) for symbol in symbols]
     result = np.full(shape, np.nan)
     if _elementary(expression):
@@ -125,7 +131,10 @@ def values(expression: Expr, at: Mapping[Any, ArrayLike]) -> NDArray[np.float64]
 
 
 def _real_array(name: str, array: ArrayLike) -> NDArray[np.float64]:
-    given = np.asarray(array)
+    try:
+        given = np.asarray(array)
+    except ValueError:
+        raise InvalidInput(name, array, "give a rectangular array") from None
     if given.dtype.kind not in "iuf" or given.size == 0:
         raise InvalidInput(name, array, "give a non-empty array of real numbers")
     if not np.isfinite(given).all():
@@ -146,5 +155,7 @@ def _elementary(expression: Expr) -> bool:
 def _to_repair(result: NDArray[np.float64]) -> list[tuple[int, ...]]:
     broken = [tuple(index) for index in np.argwhere(~np.isfinite(result))]
     if len(broken) > MOST_REPAIRS:
-        raise InvalidInput("at", f"{len(broken)} points", f"float64 fails here; give at most {MOST_REPAIRS} such points")
+        raise InvalidInput(
+            "at", f"{len(broken)} points", f"float64 fails here; give at most {MOST_REPAIRS} such points"
+        )
     return broken

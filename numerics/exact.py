@@ -33,6 +33,7 @@ from .balls import precision
 
 SECONDS = 10.0  # for each question to SymPy
 BITS = 512
+LARGEST_INTEGER = 10**6  # bits
 CLOSE_BY = Fraction(1, 2**64)
 EDGES: dict[type, tuple[int, ...]] = {
     sympy.acos: (1, -1),
@@ -52,7 +53,7 @@ def exact_number(name: str, number: object) -> Expr:
     >>> exact_number("rho", 0.5), exact_number("rho", Fraction(3, 10))
     (1/2, 3/10)
     """
-    if isinstance(number, bool) or isinstance(number, str):
+    if isinstance(number, bool | str):
         raise InvalidInput(name, number, "give a number; text is read by checks.grammar.parse")
     if isinstance(number, RationalNumber):
         return sympy.Rational(int(number.numerator), int(number.denominator))
@@ -95,7 +96,9 @@ def exact_point(expression: Expr, at: Mapping[Any, object]) -> dict[Symbol, Expr
 
 def settle(expression: Expr, point: Mapping[Symbol, Expr], enclose: Enclose) -> tuple[Expr, str]:
     """A constant equal to `expression` at `point` with its edges settled, and what was done to get it."""
-    constant, note = within(SECONDS, lambda: expression.subs(point)), ""
+    if _is_huge(expression, point, enclose):
+        raise Undecidable(expression, f"its numbers at {_where(point)} are too large for exact algebra")
+    constant, note = within(SECONDS, lambda: _substituted(expression, point)), ""
     if constant is None:
         raise Undecidable(expression, f"exact substitution took more than {SECONDS:g} s")
     if _singular(constant):
@@ -107,7 +110,26 @@ def settle(expression: Expr, point: Mapping[Symbol, Expr], enclose: Enclose) -> 
 
 
 def _where(point: Mapping[Symbol, Expr]) -> str:
-    return ", ".join(f"{symbol} = {value}" for symbol, value in point.items()) or "all points"
+    return ", ".join(f"{symbol} = {str(value)[:60]}" for symbol, value in point.items()) or "all points"
+
+
+def _substituted(expression: Any, point: Mapping[Symbol, Expr]) -> Expr:
+    return expression.subs(dict(point))
+
+
+def _is_huge(expression: Expr, point: Mapping[Symbol, Expr], enclose: Enclose) -> bool:
+    """Whether SymPy might write out an integer of more than `LARGEST_INTEGER` bits, which nothing could stop."""
+    numbers = [number for value in (expression, *point.values()) for number in value.atoms(sympy.Rational)]
+    bits = sum(int(number.p).bit_length() + int(number.q).bit_length() for number in numbers)
+    growing = expression.atoms(sympy.Pow, sympy.exp, sympy.factorial, sympy.gamma, sympy.binomial)
+    with precision(64):
+        for node in growing:
+            exponent = node.args[0] if isinstance(node, sympy.exp) else node.args[-1]
+            for part in (exponent,) if isinstance(node, sympy.Pow | sympy.exp) else node.args:
+                size = abs(enclose(part, point)) * bits if part.free_symbols <= point.keys() else arb(0)
+                if size.is_finite() and not size < LARGEST_INTEGER:
+                    return True
+    return False
 
 
 def _singular(constant: Expr) -> bool:
@@ -115,7 +137,7 @@ def _singular(constant: Expr) -> bool:
 
 
 def _removed(expression: Expr, point: Mapping[Symbol, Expr], enclose: Enclose) -> tuple[Expr, str]:
-    cancelled = within(SECONDS, lambda: sympy.cancel(expression).subs(point))
+    cancelled = within(SECONDS, lambda: _substituted(sympy.cancel(expression), point))
     if cancelled is not None and not _singular(cancelled):
         return cancelled, "removable singularity: common factors were cancelled"
     where = _where(point)
@@ -161,4 +183,4 @@ def _is_zero(constant: Any, enclose: Enclose) -> bool:
         x = enclose(constant, {})
         if not x.is_finite() or not x.contains(0):
             return False
-    return x == 0 or constant.is_zero is True or within(SECONDS, lambda: sympy.simplify(constant)) == 0
+    return x == 0 or constant.is_zero is True or within(SECONDS, lambda: sympy.simplify(constant.doit())) == 0

@@ -39,13 +39,14 @@ from .activations import normalisation
 from .angle_table import AngleTable
 from .angles import Points, angles, cosines
 from .data import as_integer, as_points
-from .recursions import HomogeneousRecursion, Recursion, geometric_mean
+from .mehler import geometric_mean
+from .recursions import HomogeneousRecursion, Recursion
 
 Array = NDArray[np.float64]
 Kernel = Callable[[Array, Array, Array], Array]  # of an angle and two squared norms
 
 TILE = 128  # rows and columns of a tile: what one needs fits into a core's cache
-LAYERED = 2**20  # numbers in a tile of all layers
+LAYERED = 2**19  # numbers in a tile of all layers
 WORTHWHILE = 2**14  # pairs from which on a table is worth its making
 
 
@@ -138,8 +139,8 @@ def _recursion(
     """The recursion of the module, its arguments checked."""
     depth, activation = as_integer("depth", depth, 0), activation_named(activation)
     for name, scale in (("weight_std", weight_std), ("bias_std", bias_std)):
-        if isinstance(scale, bool) or not isinstance(scale, Real) or not 0 <= scale < math.inf:
-            raise InvalidInput(name, scale, "give a finite number >= 0")
+        if isinstance(scale, bool) or not isinstance(scale, Real) or not 0 <= scale < 1e150:
+            raise InvalidInput(name, scale, "give a number >= 0 whose square does not overflow")
     if weight_std == 0:
         raise InvalidInput("weight_std", weight_std, "give a number > 0; without weights there is no network")
     weight_variance, bias_variance = float(weight_std) ** 2, float(bias_std) ** 2

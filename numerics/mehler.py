@@ -39,17 +39,23 @@ NODES = 16  # Gauss–Legendre nodes on a panel
 CHUNK = 2**12  # variances whose coefficients are held at once
 
 
+def geometric_mean(p: Array, q: Array) -> Array:
+    """`√(pq)` of variances, without overflow, and `p` exactly where `p = q`."""
+    return np.where(p == q, p, np.sqrt(p) * np.sqrt(q))
+
+
+@lru_cache(maxsize=64)
 def mean_square(function: Function) -> float:
     """`E[φ(z)²]`, `z ~ N(0, 1)`, by adaptive quadrature, relative error below 1e-10.
 
     Raises `InvalidInput` if it is zero, infinite, or not found to that accuracy.
 
     >>> round(mean_square(np.tanh), 12)
-    0.394294490206
+    0.394294490398
     """
 
     def density(z: float) -> float:
-        return float(function(z) * math.exp(-z * z / 4)) ** 2 / math.sqrt(2 * math.pi)
+        return float(np.square(function(z) * math.exp(-z * z / 4))) / math.sqrt(2 * math.pi)
 
     # far beyond, exp(−z²/4) φ(z) must have died out, or E[φ²] is infinite
     breaks = [0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 36.0]
@@ -80,7 +86,7 @@ def expectations(functions: Sequence[Function], p: Array, q: Array, c: Array) ->
                 whole[part] = piece
         return [result.reshape(shape) for result in results]
 
-    scale = np.where(p == q, p, np.sqrt(p) * np.sqrt(q))
+    scale = geometric_mean(p, q)
     correlation = np.divide(c, scale, out=np.zeros(shape), where=scale > 0)
     aligned = np.abs(correlation) == 1
     pairs = [np.broadcast_to(array, shape)[aligned] for array in (p, q, np.sign(c))]
@@ -99,17 +105,20 @@ def expectations(functions: Sequence[Function], p: Array, q: Array, c: Array) ->
     return results
 
 
-def _series(function: Function, p: Array, q: Array, correlation: Array) -> tuple[Array, Array]:
+def _series(
+    function: Function, p: Array, q: Array, correlation: Array, lengths: Sequence[int] = TERMS
+) -> tuple[Array, Array]:
     """Mehler's sum, and its error relative to `√(E[φ(u)²] E[φ(v)²])`, in the shape of `correlation`."""
+    terms, *longer = lengths
     size = np.abs(correlation)
     largest = size[size < 1].max(initial=0.0)
-    for terms in TERMS:
-        (a, tail_p, error_p), (b, tail_q, error_q) = (_coefficients(function, variance, terms) for variance in (p, q))
-        worst = [tail.reshape(terms + 1, -1).max(axis=1) for tail in (tail_p, tail_q)]
-        enough = largest ** np.arange(terms + 1) * worst[0] * worst[1] <= TOLERANCE / 100
-        if enough.any():
-            terms = int(np.argmax(enough))
-            break
+    (a, tail_p, error_p), (b, tail_q, error_q) = (_coefficients(function, variance, terms) for variance in (p, q))
+    worst_p, worst_q = (tail.reshape(terms + 1, -1).max(axis=1) for tail in (tail_p, tail_q))
+    enough = largest ** np.arange(terms + 1) * worst_p * worst_q <= TOLERANCE / 100
+    if enough.any():
+        terms = int(np.argmax(enough))
+    elif longer:
+        return _series(function, p, q, correlation, longer)
     value = np.zeros_like(correlation)
     for k in reversed(range(terms)):
         value *= correlation

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 from flint import arb
-from sympy import Expr, Interval, Rational, Set, Symbol, preorder_traversal
+from sympy import Expr, Interval, Rational, Set, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.tensor.indexed import Indexed
 
 from theory.derivation import CheckedStep, Derivation, How, Outcome, Relation
-from theory.errors import LimesError
+from theory.errors import InvalidInput, LimesError
 
 from .balls import precision
 from .evaluate import enclose
@@ -27,6 +27,7 @@ from .evaluate import enclose
 AGREEMENT = 25  # decimal digits to which two sides must agree at a point
 BITS = 256
 POINTS = 12
+DRAWS = 100  # for one number, before it is given up to find one in the domain
 
 
 class Agreement(Enum):
@@ -39,7 +40,7 @@ class Agreement(Enum):
 
 @dataclass(frozen=True)
 class Comparison:
-    """The agreement of two expressions; `witness` is the point where they differ, `reason` why nothing could be said."""
+    """The agreement of two expressions; `witness` is where they differ, `reason` why nothing could be said."""
 
     agreement: Agreement
     points: int = 0
@@ -58,9 +59,18 @@ class Comparison:
 
 
 def compare(
-    left: Expr, right: Expr, domain: Mapping[Symbol, Set], *, seed: int = 0, points: int = POINTS
+    left: Expr,
+    right: Expr,
+    domain: Mapping[Symbol, Set],
+    *,
+    seed: int = 0,
+    points: int = POINTS,
+    formal: bool = False,
 ) -> Comparison:
     """Compare two expressions at `points` random points of `domain`; symbols not in it are taken from the real line.
+
+    Terms of sequences (`Σ[1]`) are refused, as they may depend on each other, unless the comparison is `formal`: then
+    each is an unknown of its own, and sums and products over an integer symbol are written out at the integers drawn.
 
     >>> from sympy import sin, symbols
     >>> x = symbols("x", real=True)
@@ -68,36 +78,86 @@ def compare(
     'they differ at x = '
     """
     difference = left - right
-    if any(isinstance(part, AppliedUndef | Indexed) for part in preorder_traversal(difference)):
+    if not formal and difference.has(AppliedUndef, Indexed):
         return Comparison(Agreement.UNDECIDED, reason="it contains a sequence known only by its recursion")
-    symbols = sorted(difference.free_symbols, key=str)
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(len(symbols),)))
-    agreed = 0
-    for _ in range(points if symbols else 1):
-        at = {symbol: _random_point(symbol, domain.get(symbol), rng) for symbol in symbols}
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(len(difference.free_symbols),)))
+    agreed, tried = 0, points if difference.free_symbols else 1
+    for _ in range(tried):
         try:
+            at = _random_point(_variables(difference, domain), domain, rng)
             with precision(BITS):
-                ball = enclose(difference, at)
+                ball = enclose(_written_out(difference, at, rng), at)
                 if ball.is_finite() and ball != 0 and not ball.contains(0):
                     return Comparison(Agreement.DIFFER, agreed + 1, at)
                 agreed += bool(ball.is_finite() and abs(ball) < arb(10) ** -AGREEMENT)
         except LimesError as error:
             return Comparison(Agreement.UNDECIDED, agreed, reason=str(error))
-    if agreed < (points if symbols else 1):
+    if agreed < tried:
         return Comparison(Agreement.UNDECIDED, agreed, reason="the balls around zero stay too large")
     return Comparison(Agreement.AGREE, agreed)
 
 
-def _random_point(symbol: Any, domain: Set | None, rng: np.random.Generator) -> Rational:
-    """A rational (an integer where the symbol is one) inside the interval, at most 10 units beyond a finite end."""
-    low, high = -3, 3
-    if symbol.is_nonnegative:
-        low = 0
+def has_value(expression: Expr, domain: Mapping[Symbol, Set], *, seed: int = 0) -> bool:
+    """Whether `expression` is a real number at a random point of `domain`; a formula that is not has no meaning there.
+
+    >>> from sympy import sqrt, symbols
+    >>> x = symbols("x", real=True)
+    >>> has_value(sqrt(1 - x**2), {x: Interval(0, 1)}), has_value(sqrt(-1 - x**2), {x: Interval(0, 1)})
+    (True, False)
+    """
+    rng = np.random.default_rng(seed)
+    try:
+        at = _random_point(_variables(expression, domain), domain, rng)
+        with precision(BITS):
+            return bool(enclose(_written_out(expression, at, rng), at).is_finite())
+    except LimesError:
+        return False
+
+
+def _variables(expression: Expr, domain: Mapping[Symbol, Set]) -> list[Symbol]:
+    """The symbols to be given values, those first on which the domains of the others depend."""
+    labels = {part.base.label for part in expression.atoms(Indexed)}
+    found = {symbol for symbol in expression.free_symbols if isinstance(symbol, Symbol) and symbol not in labels}
+    needed = {other for symbol in found if symbol in domain for other in domain[symbol].free_symbols}
+    return sorted(
+        found | needed, key=lambda symbol: (len(getattr(domain.get(symbol), "free_symbols", ())), str(symbol))
+    )
+
+
+def _written_out(expression: Expr, at: Mapping[Symbol, Rational], rng: np.random.Generator) -> Expr:
+    """`expression`; if it has terms of sequences, with the integers of `at` and a random value for each term."""
+    if not expression.has(Indexed):
+        return expression
+    explicit = expression.subs({symbol: value for symbol, value in at.items() if symbol.is_integer}).doit()
+    terms = sorted(explicit.atoms(Indexed), key=str)
+    return explicit.xreplace({term: Rational(int(rng.integers(1, 2**20)), 2**20) for term in terms})
+
+
+def _random_point(
+    variables: list[Symbol], domain: Mapping[Symbol, Set], rng: np.random.Generator
+) -> dict[Symbol, Rational]:
+    """A random rational for each symbol, in its set."""
+    at: dict[Symbol, Rational] = {}
+    for symbol in variables:
+        at[symbol] = _random_number(symbol, domain[symbol].subs(at) if symbol in domain else None, rng)
+    return at
+
+
+def _random_number(symbol: Any, domain: Set | None, rng: np.random.Generator) -> Rational:
+    """A rational (an integer where the symbol is one) in its set; in an infinite one, at most 10 units from its end."""
+    for _ in range(DRAWS):
+        number = _draw(symbol, domain, rng)
+        if domain is None or domain.contains(number) == True:  # noqa: E712  (SymPy answers with its own truth values)
+            return number
+    raise InvalidInput("domain", str(domain), f"no value of {symbol} was found in it; give an interval")
+
+
+def _draw(symbol: Any, domain: Set | None, rng: np.random.Generator) -> Rational:
+    least = int(bool(symbol.is_integer and symbol.is_nonzero))
+    low, high = (least, 10) if symbol.is_nonnegative else (-10, -least) if symbol.is_nonpositive else (-3, 3)
     if isinstance(domain, Interval):
         low = domain.inf if domain.inf.is_finite else min(low, domain.sup - 6)
         high = domain.sup if domain.sup.is_finite else low + 10
-    elif low == 0:
-        high = 10
     if symbol.is_integer:
         return Rational(int(rng.integers(int(np.ceil(float(low))), int(np.floor(float(high))) + 1)))
     # strictly inside: the ends are not always in the set, and seldom telling

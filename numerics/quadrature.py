@@ -44,7 +44,7 @@ def integral(function: Any, variable: Symbol, lower: Any, upper: Any, walk: Walk
     `walk` gives the balls of all other symbols. The ball is not finite where the method does not apply; raises
     `Undecidable` where an infinite end has no known bound.
     """
-    lower, upper = sympy.sympify((lower, upper))
+    lower, upper = sympy.sympify(lower), sympy.sympify(upper)
     if lower == upper:
         return arb(0)
     if lower == oo or upper == -oo:
@@ -66,7 +66,9 @@ def _cut(function: Any, variable: Symbol, start: arb, walk: Walk) -> tuple[Integ
     while not (tail(majorants, X) < goal and start < X):
         X = X * 5 // 4 if X < 1000 else 2 * X
         if X.bit_length() > 8 * ctx.prec:
-            raise Undecidable(function, "no bound of its integral to infinity is known; integrate over a finite interval")
+            raise Undecidable(
+                function, "no bound of its integral to infinity is known; integrate over a finite interval"
+            )
     return Integer(X), arb(0, tail(majorants, X).upper())
 
 
@@ -77,8 +79,7 @@ def _finite(function: Any, variable: Symbol, lower: Any, upper: Any, walk: Walk)
         return arb.nan()
     if end < start:
         return -_finite(function, variable, upper, lower, walk)
-    (least, left), (right, most) = walk.bounds(lower), walk.bounds(upper)
-    assert least is not None and left is not None and right is not None and most is not None  # the balls are finite
+    (least, left), (right, most) = _bounds(lower, walk), _bounds(upper, walk)
     roots = {root for node in function.atoms(*_SWITCHES) for root in _roots(node, variable) or ()}
     inside = sorted(root for root in roots if left < root < right)
     marks = [lower, *map(Rational, inside), upper]
@@ -93,6 +94,13 @@ def _finite(function: Any, variable: Symbol, lower: Any, upper: Any, walk: Walk)
     return total
 
 
+def _bounds(end: Any, walk: Walk) -> tuple[Fraction, Fraction]:
+    low, high = walk.bounds(end)
+    assert low is not None  # its ball is finite
+    assert high is not None
+    return low, high
+
+
 def _piece(function: Any, variable: Symbol, start: arb, end: arb, walk: Walk) -> arb:
     integrand = Integrand(function, variable, walk)
     raised: list[BaseException] = []
@@ -104,9 +112,9 @@ def _piece(function: Any, variable: Symbol, start: arb, end: arb, walk: Walk) ->
             raised.append(error)
             return NOWHERE
 
-    if not (at(acb(start), False).is_finite() and at(acb(end), False).is_finite()):
-        return arb.nan()
-    result = acb.integral(at, acb(start), acb(end), eval_limit=ctx.prec * (ctx.prec + EVALUATIONS_PER_BIT))
+    result = NOWHERE
+    if all(at(acb(end), False).is_finite() for end in (start, end)):
+        result = acb.integral(at, acb(start), acb(end), eval_limit=ctx.prec * (ctx.prec + EVALUATIONS_PER_BIT))
     if raised:
         raise raised[0]
     return result.real if result.imag.contains(0) else arb.nan()
@@ -114,11 +122,13 @@ def _piece(function: Any, variable: Symbol, start: arb, end: arb, walk: Walk) ->
 
 def _differences(node: Any) -> Iterable[Any]:
     """The functions whose signs decide the branch of a switch."""
+    arguments: Any = node.args
     if isinstance(node, Piecewise):
-        return (comparison.lhs - comparison.rhs for comparison in node.atoms(Relational))
+        comparisons: Any = node.atoms(Relational)
+        return (comparison.lhs - comparison.rhs for comparison in comparisons)
     if isinstance(node, Max | Min):
-        return (a - b for a, b in combinations(node.args, 2))
-    return (node.args[0],)
+        return (a - b for a, b in combinations(arguments, 2))
+    return (arguments[0],)
 
 
 def _roots(node: Any, variable: Symbol) -> set[Fraction] | None:
@@ -142,7 +152,7 @@ def _branch(function: Any, variable: Symbol, piece: tuple[Fraction, Fraction]) -
     """The function with the branches written in of those linear switches that do not change inside `piece`."""
     middle = Rational(sum(piece) / 2)
 
-    def sign(a: Any, b: Any = Integer(0)) -> int:
+    def sign(a: Any, b: Any = 0) -> int:
         return int(sympy.sign((a - b).subs(variable, middle)))
 
     def settled(node: Any) -> bool:
@@ -150,14 +160,15 @@ def _branch(function: Any, variable: Symbol, piece: tuple[Fraction, Fraction]) -
         return roots is not None and all(root <= piece[0] or root >= piece[1] for root in roots)
 
     def taken(node: Any) -> Any:
+        arguments: Any = node.args
         if isinstance(node, Piecewise):
-            return next((value for value, condition in node.args if holds(condition, sign)), sympy.nan)
+            return next((value for value, condition in arguments if holds(condition, sign)), sympy.nan)
         if isinstance(node, Max | Min):
             larger = 1 if isinstance(node, Max) else -1
-            return reduce(lambda a, b: a if larger * sign(a, b) >= 0 else b, node.args)
-        side = sign(node.args[0])
+            return reduce(lambda a, b: a if larger * sign(a, b) >= 0 else b, arguments)
+        side = sign(arguments[0])
         if isinstance(node, Abs):
-            return side * node.args[0]
+            return side * arguments[0]
         return Integer(side) if isinstance(node, sympy.sign) else Rational(1 + side, 2)
 
     return function.replace(settled, taken)

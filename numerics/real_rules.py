@@ -83,9 +83,9 @@ def _pow(walk: Walk, node: Any) -> arb:
         return arb(0) if walk.sign(exponent) == 1 else arb.nan()
     if sign is None and exponent.is_Rational and exponent > 0:  # [0, high]: increasing
         return _within(lambda end: arb(0) if end == 0 else end**y, Fraction(0), None)(walk, base)
-    if sign == -1 and exponent.is_integer and not y.is_exact():
+    if sign == -1 and not y.is_exact():  # real only if the exponent is an integer
         low, high = walk.bounds(exponent)
-        return power(x, int(low)) if low is not None and low == high else arb.nan()
+        return power(x, int(low)) if low is not None and low == high and low.denominator == 1 else arb.nan()
     return x**y
 
 
@@ -118,8 +118,9 @@ def _arctan2(walk: Walk, node: Any) -> arb:
 def _binomial(walk: Walk, node: Any) -> arb:
     n, k = map(walk, node.args)
     if k.is_exact() and k.is_integer():
-        lower = int(k.unique_fmpz())
-        return arb(0) if lower < 0 else n.bin(lower)
+        lower = int(exactly(k))
+        if lower <= LARGEST_NUMBER_OF_TERMS:
+            return arb(0) if lower < 0 else n.bin(lower)
     return (n + 1).gamma() * (k + 1).rgamma() * (n - k + 1).rgamma()
 
 
@@ -180,7 +181,7 @@ def _over(operation: Callable, neutral: int, undo: Callable) -> Rule:
 
 _ENTIRE = (sympy.sin, sympy.cos, sympy.sinh, sympy.cosh, sympy.exp, sympy.erf, sympy.erfc)
 _WITH_POLES = (sympy.tan, sympy.cot, sympy.sec, sympy.csc, sympy.tanh, sympy.coth, sympy.sech, sympy.csch, sympy.gamma)
-MEROMORPHIC = (*_ENTIRE, *_WITH_POLES, sympy.digamma)  # no branch cuts
+MEROMORPHIC = (*_ENTIRE, *_WITH_POLES)  # no branch cuts
 
 RULES: dict[type, Rule] = {
     **{function: method(function.__name__) for function in (*MEROMORPHIC, sympy.asinh, sympy.atan, sympy.floor)},

@@ -50,7 +50,15 @@ class Majorant:
 
     def to_the(self, s: Fraction) -> Majorant:
         exponent = ball(s)
-        K = arb(1) if self.K == 1 else self.K**exponent if self.K > 0 else arb(0) if self.K == 0 and s > 0 else arb.nan()
+        K = (
+            arb(1)
+            if self.K == 1
+            else self.K**exponent
+            if self.K > 0
+            else arb(0)
+            if self.K == 0 and s > 0
+            else arb.nan()
+        )
         return Majorant(K, s * self.p, exponent * self.a, exponent * self.b)
 
     def tail(self, X: int) -> arb:
@@ -85,7 +93,7 @@ def above(node: Any, x: Symbol, walk: Walk) -> list[Majorant]:
     if node.is_Add or isinstance(node, sympy.Abs | sympy.Max | sympy.Min):
         return [term for part in node.args for term in above(part, x, walk)]
     if isinstance(node, sympy.Piecewise):
-        return [term for value, _ in node.args for term in above(value, x, walk)]
+        return [term for piece in node.args for term in above(piece.args[0], x, walk)]
     if node.is_Mul:
         product = [constant(1)]
         for factor in node.args:
@@ -97,7 +105,7 @@ def above(node: Any, x: Symbol, walk: Walk) -> list[Majorant]:
         s = Fraction(int(node.exp.p), int(node.exp.q))
         return [below(node.base, x, walk).to_the(s)] if s < 0 else _power(above(node.base, x, walk), s)
     if isinstance(node, sympy.log):
-        return above(node.args[0], x, walk) + [below(node.args[0], x, walk).to_the(Fraction(-1))]
+        return [*above(node.args[0], x, walk), below(node.args[0], x, walk).to_the(Fraction(-1))]
     if isinstance(node, sympy.sech):
         return [below(sympy.cosh(node.args[0]), x, walk).to_the(Fraction(-1))]
     if isinstance(node, sympy.sinh | sympy.cosh):
@@ -126,7 +134,8 @@ def below(node: Any, x: Symbol, walk: Walk) -> Majorant:
     if isinstance(node, sympy.exp):
         return _exponential(node.args[0], x, walk, upwards=False)
     if isinstance(node, sympy.cosh):  # cosh g >= exp(g)/2 and >= exp(-g)/2
-        sides = [_exponential(side * node.args[0], x, walk, upwards=False) for side in (1, -1)]
+        argument: Any = node.args[0]
+        sides = [_exponential(side * argument, x, walk, upwards=False) for side in (1, -1)]
         return constant(ball(Fraction(1, 2))).times(min(sides, key=_growth))
     raise Undecidable(node, "no positive bound from below at infinity is known; integrate over a finite interval")
 

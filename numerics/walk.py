@@ -18,7 +18,7 @@ from itertools import product
 from typing import Any
 
 from flint import arb
-from sympy import Abs, Basic, Symbol, cos, erf, exp, sin, tanh
+from sympy import Abs, Basic, Symbol, acos, cos, erf, exp, sin, tanh
 
 from theory.errors import InvalidInput
 
@@ -30,7 +30,7 @@ Rule = Callable[["Walk", Any], Any]
 LARGEST_EXPONENT = 64  # of a power that `bounds` follows exactly
 RANGES: dict[type, Bounds] = {
     **dict.fromkeys((sin, cos, tanh, erf), (Fraction(-1), Fraction(1))),
-    **dict.fromkeys((Abs, exp), (Fraction(0), None)),
+    **dict.fromkeys((Abs, exp, acos), (Fraction(0), None)),
 }
 
 
@@ -95,10 +95,14 @@ class Walk:
         x: arb = self(node)
         low, high = ends(x) if x.is_finite() else (None, None)
         least, most = RANGES.get(type(node), (None, None))
+        if node.is_Pow and node.exp.is_Rational and node.exp.q > 1:  # a principal root
+            least = Fraction(0)
         return _tightest(max, low, least), _tightest(min, high, most)
 
 
-def _tightest(choose: Callable[[Fraction, Fraction], Fraction], a: Fraction | None, b: Fraction | None) -> Fraction | None:
+def _tightest(
+    choose: Callable[[Fraction, Fraction], Fraction], a: Fraction | None, b: Fraction | None
+) -> Fraction | None:
     return b if a is None else a if b is None else choose(a, b)
 
 

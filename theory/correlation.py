@@ -105,19 +105,18 @@ class DecreasesToFixedPoint:
     gap: Derivation
 
     def check(self, before: Expr, after: Expr) -> Outcome:
-        shown = self.gap.steps[-1]
         if before != Limit(angle[L], L, oo) or after != 0:
             return Outcome(How.WRONG, "the statement is that the angle tends to zero")
-        if shown.relation is not Relation.EXCEEDS or shown.expression != 0:
+        if self.gap.bound != 0:
             return Outcome(How.UNDECIDED, "the gap is not shown to be positive")
         right_gap = vanishes(self.gap.start - (cosine_after_layer() - cos(theta))) is True
-        fixed = vanishes(self.gap.conclusion) is True and angle_after_layer(theta * 0) == 0
+        fixed = angle_after_layer(theta * 0) == 0
         return Outcome(How.LEMMA, "monotone convergence") if right_gap and fixed else Outcome(How.WRONG, "another map")
 
 
 @dataclass(frozen=True)
 class ImplicitExpansion:
-    """`(T(θ) − P(θ))/θⁿ → 0` as `θ → 0`, because `cos P(θ) − cos T(θ) = O(θ^{n+2})` (compared term by term).
+    """`(T(θ) − P(θ))/θⁿ → c` as `θ → 0`, because `cos(P(θ) + c θⁿ) − cos T(θ) = O(θ^{n+2})`, compared term by term.
 
     The cosine has slope `−sin θ ~ −θ`, so that an error `O(θ^{n+2})` in the cosine is one of `O(θ^{n+1})` in the angle.
     """
@@ -126,10 +125,10 @@ class ImplicitExpansion:
     order: int
 
     def check(self, before: Expr, after: Expr) -> Outcome:
-        if before != Limit((angle_after_layer() - self.polynomial) / theta**self.order, theta, 0) or after != 0:
+        if before != Limit((angle_after_layer() - self.polynomial) / theta**self.order, theta, 0):
             return Outcome(How.WRONG, "the statement is not about this polynomial")
-        difference = cos(self.polynomial) - cosine_after_layer()
-        return equal(series(difference, theta, 0, self.order + 2).removeO(), after)
+        difference = cos(self.polynomial + after * theta**self.order) - cosine_after_layer()
+        return equal(series(difference, theta, 0, self.order + 2).removeO(), theta * 0)
 
 
 @dataclass(frozen=True)
@@ -218,17 +217,21 @@ def angle_polynomial(order: int) -> Expr:
 
 @cache
 def angle_expansion(order: int) -> Derivation:
-    """`T(θ) = θ − θ²/(3π) − θ³/(18π²) + …` up to `θ^order`, with an error `o(θ^order)`."""
-    polynomial = angle_polynomial(order)
+    """The coefficient of `θ^order`, `order >= 2`, in `T(θ) = θ − θ²/(3π) − θ³/(18π²) + …`.
+
+    >>> angle_expansion(2).conclusion, angle_expansion(3).conclusion
+    (-1/(3*pi), -1/(18*pi**2))
+    """
+    polynomial, below = angle_polynomial(order), angle_polynomial(order - 1)
     d = Derivation(
-        Limit((angle_after_layer() - polynomial) / theta**order, theta, 0),
-        rf"\lim_{{\theta\to0}} \frac{{T(\theta) - P_{{{order}}}(\theta)}}{{\theta^{{{order}}}}}",
-        title=f"The layer's map of the angle up to order {order}",
+        Limit((angle_after_layer() - below) / theta**order, theta, 0),
+        rf"[\theta^{{{order}}}]\,T(\theta)",
+        title=f"The layer's map of the angle, order {order}",
     )
     return d.then(
-        theta * 0,
-        because=r"$\cos P$ and $\cos T$ have the same Taylor polynomial",
-        reason=ImplicitExpansion(polynomial, order),
+        polynomial.coeff(theta, order),
+        because=r"$\cos T(\theta)$ and the cosine of the Taylor polynomial agree power by power",
+        reason=ImplicitExpansion(below, order),
     )
 
 
@@ -253,7 +256,7 @@ def reciprocal_increment(order: int) -> Derivation:
         rf"[\theta^{{{order}}}]\left(\frac{{1}}{{T(\theta)}} - \frac{{1}}{{\theta}}\right)",
         title=f"The growth of the inverse angle in a layer, order {order}",
     )
-    definition = expansion.start.args[0]
+    definition = expansion.start.args[0] - expansion.conclusion
     return d.then(
         value,
         because=rf"by the expansion of $T$ up to $\theta^{{{order + 2}}}$",

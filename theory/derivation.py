@@ -17,12 +17,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import cached_property
 from typing import Protocol
 
 from sympy import Expr, Set, Symbol
 
 from .errors import InvalidInput
-from .typeset import latex, latex_text
+from .layout import INDENT, PAGE, breadth, breadth_of_sentence, rows, sentence_rows
+from .typeset import latex_text
 
 
 class Relation(Enum):
@@ -30,8 +32,8 @@ class Relation(Enum):
 
     EQUALS = "="
     TENDS_TO = r"\longrightarrow"
-    EXPANDS_TO = r"\simeq"
     EXCEEDS = ">"
+    DECIDES = r"\Longrightarrow"  # the next line is a number that follows from this one
 
 
 class How(Enum):
@@ -122,8 +124,14 @@ class Derivation:
 
     @property
     def conclusion(self) -> Expr:
-        """The last line."""
-        return self.steps[-1].expression if self.steps else self.start
+        """The last line; or the line before it, where the last is a bound (`… > 0`) on that."""
+        return self.lines[-1] if self.bound is None else self.lines[-2]
+
+    @property
+    def bound(self) -> Expr | None:
+        """What the conclusion is shown to exceed, if that is how the derivation ends."""
+        ends_in_bound = bool(self.steps) and self.steps[-1].relation is Relation.EXCEEDS
+        return self.steps[-1].expression if ends_in_bound else None
 
     @property
     def lines(self) -> tuple[Expr, ...]:
@@ -139,7 +147,11 @@ class Derivation:
         return (*found, self)
 
     def check(self) -> tuple[CheckedStep, ...]:
-        """Check every step of this derivation (not of `parts`) by exact algebra; nothing is assumed, nothing raised."""
+        """Check every step of this derivation (not of `parts`) by exact algebra; the result is kept."""
+        return self._checked
+
+    @cached_property
+    def _checked(self) -> tuple[CheckedStep, ...]:
         return tuple(
             CheckedStep(before, step, step.reason.check(before, step.expression))
             for before, step in zip(self.lines, self.steps, strict=False)
@@ -154,15 +166,35 @@ class Derivation:
         q &= x
         \\end{align*}
         """
-        rows = [f"{self.name} &= {latex(self.start)}"]
+        offset = breadth(self.name) + breadth("=")
+        if offset <= PAGE / 3:
+            lines = [_broken(f"{self.name} &= " if self.name else "&", self.start, offset)]
+        else:  # a long name has a row of its own
+            offset = breadth("=")
+            lines = [[f"&{self.name}"], _broken("  &= ", self.start, offset)]
         for index, step in enumerate(self.steps):
             margin = "" if checked is None else _margin(checked[index].outcome)
-            why = latex_text(step.because + margin)
-            rows.append(f"  &{step.relation.value} {latex(step.expression)} && \\text{{{why}}}")
-        return "\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"
+            line = _broken(f"  &{step.relation.value} ", step.expression, offset)
+            lines.append(_with_reason(line, f"({step.because}{margin})", offset))
+        return "\\begin{align*}\n" + " \\\\\n".join(row for line in lines for row in line) + "\n\\end{align*}"
 
     def _repr_latex_(self) -> str:
         return self.to_latex()
+
+
+def _broken(start: str, expression: Expr, offset: float) -> list[str]:
+    """One line of a derivation in the rows of an `align`; `offset` is the breadth of what stands left of it."""
+    first, *more = rows(expression, PAGE - offset)
+    return [start + first, *(f"  &\\qquad {row}" for row in more)]
+
+
+def _with_reason(line: list[str], reason: str, offset: float) -> list[str]:
+    """The reason beside a line that leaves room for it, else below."""
+    beside = f"{line[-1]} \\qquad \\text{{{latex_text(reason)}}}"
+    if offset + breadth(line[-1]) + breadth_of_sentence(reason) + INDENT <= PAGE:
+        return [*line[:-1], beside]
+    below = sentence_rows(reason, PAGE - offset - INDENT)
+    return [*line, *(f"  &\\qquad\\text{{{latex_text(row)}}}" for row in below)]
 
 
 def _margin(outcome: Outcome) -> str:

@@ -16,12 +16,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from sympy import Expr, Interval, Matrix, S, Sum, Symbol, binomial, combsimp, diff, exp, factor, oo, pi, simplify, solve
+from sympy import Expr, Interval, Matrix, S, Symbol, binomial, combsimp, cos, diff, exp, factor, oo, pi, simplify, solve
 
 from .arccos import theta
-from .correlation import convex, rho
+from .correlation import L, convex, rho
 from .depth import depth_rate, normalised_ntk_limit
-from .derivation import Derivation, How, Outcome
+from .derivation import Derivation, How, Outcome, Relation
 from .reasons import Algebra, equal
 
 n = Symbol("n", integer=True, positive=True)  # the number of different points
@@ -29,6 +29,7 @@ J = Symbol("J")  # the matrix of ones: J² = n J
 epsilon = Symbol("varepsilon", positive=True)  # log L / L
 t = Symbol("t", nonnegative=True)  # the time of gradient flow on ½ Σ (f − y)²
 power = Symbol("k", integer=True, nonnegative=True)
+gap, phi = Symbol("delta", nonnegative=True), Symbol("phi", nonnegative=True)  # as in `entry_gap`
 
 
 def gram_matrix() -> Expr:
@@ -100,11 +101,68 @@ def row_dominance() -> Derivation:
 
 
 @cache
+def entry_gap() -> Derivation:
+    r"""`(L + 1) − Θ^L` grows in every layer: no entry reaches the diagonal, at any depth `L >= 1`.
+
+    With `gap = L − Θ^{L−1} >= 0` in the layer before, at the angle `θ`, and `φ = T(θ)` the angle after it, every term
+    of the sum is non-negative, and `L θ/π > 0` for different points. `Θ^L >= 0` for `L >= 1`, as all its terms are.
+    """
+    before = L - gap
+    d = Derivation(
+        (L + 1) - ((1 - theta / pi) * before + cos(phi)),
+        r"(L + 1) - \Theta^{(L)}",
+        {theta: Interval.Lopen(0, pi), phi: Interval(0, pi / 2), gap: Interval(0, oo)},
+        "No entry reaches the diagonal",
+    )
+    words = r"the recursion, with $\Theta^{(L-1)} = L - \delta$; all terms are $\ge 0$, the second is $> 0$"
+    return d.then((1 - theta / pi) * gap + L * theta / pi + 1 - cos(phi), because=words, reason=Algebra())
+
+
+@dataclass(frozen=True)
+class LargestNumber:
+    """The largest n for which `a(n) + b(n) ε > 0` for all small `ε > 0`, where `a` and `b` decrease in n.
+
+    Checked: `a > 0` at this n, and at the next either `a < 0`, or `a = 0` and `b < 0`.
+    """
+
+    def check(self, before: Expr, after: Expr) -> Outcome:
+        leading, following = before.expand().coeff(epsilon, 0), before.expand().coeff(epsilon, 1)
+        if not (diff(leading, n).is_negative and diff(following, n).is_negative):
+            return Outcome(How.UNDECIDED, "cannot see that it decreases in n")
+        here, beyond, slope = leading.subs(n, after), leading.subs(n, after + 1), following.subs(n, after + 1)
+        last = here.is_positive and (beyond.is_negative or (beyond.is_zero and slope.is_negative))
+        return Outcome(How.ALGEBRA) if last else Outcome(How.WRONG, f"{here} here, {beyond} + ({slope}) eps beyond")
+
+
+@cache
+def largest_dominant() -> Derivation:
+    """The largest number of points for which the rows are dominated by the diagonal at sufficient depth: four.
+
+    At `n = 5` the limit is a tie, and the kernel comes down to 1/4 from above.
+
+    >>> largest_dominant().conclusion
+    4
+    """
+    excess = row_dominance()
+    d = Derivation(
+        excess.conclusion, r"\max\{n : \text{dominated by rows}\}", excess.domain, "The largest dominated matrix"
+    )
+    (limit_zero,) = solve(excess.conclusion.subs(epsilon, 0), n)
+    return d.then(
+        limit_zero - 1,
+        because=r"at $n = 5$ the limit is zero and the next term negative",
+        reason=LargestNumber(),
+        using=(excess,),
+        relation=Relation.DECIDES,
+    )
+
+
+@cache
 def hexagon_singular() -> Derivation:
     r"""`vᵀ Θ¹(X, X) v = 0` for the corners of a regular hexagon and `v = (1, −1, 1, −1, 1, −1)`: not definite."""
     from .ntk import relu_ntk
 
-    kernel = relu_ntk(1)
+    kernel = relu_ntk(1).conclusion
     signs = [S(-1) ** k for k in range(6)]
     terms = Matrix(6, 6, lambda i, j: signs[i] * signs[j] * kernel.subs(theta, _between(pi * abs(i - j) / 3)))
     d = Derivation(sum(terms), r"v^{\top}\Theta^{(1)}(X, X)\,v", title="One hidden layer is not enough")
@@ -117,22 +175,17 @@ def _between(turn: Expr) -> Expr:
 
 
 @dataclass(frozen=True)
-class BinomialSeries:
-    """`(1 − ρ²)^{−1/2} = ∑_k binom(2k, k) (ρ/2)^{2k}`; its ratios of neighbouring coefficients are checked.
+class EvenCoefficients:
+    """`before(ρ) = ∑_k after(k) ρ^{2k}`, because both solve `(1 − ρ²) g' = ρ g` with the same value at 0.
 
-    Both sides solve `(1 − ρ²) g' = ρ g` with equal value at 0, which is checked for the left side; for the coefficients
-    `a_k` of `ρ^{2k}` on the right it reads `(k + 1) a_{k+1} = (k + ½) a_k`.
+    For the coefficients `a_k` the equation reads `(k + 1) a_{k+1} = (k + ½) a_k`.
     """
-
-    coefficient: Expr
 
     def check(self, before: Expr, after: Expr) -> Outcome:
         equation = equal((1 - rho**2) * diff(before, rho), rho * before)
-        following = self.coefficient.subs(power, power + 1)
-        ratio = equal(combsimp(following / self.coefficient), (power + S.Half) / (power + 1))
-        first = equal(self.coefficient.subs(power, 0), before.subs(rho, 0))
-        if after != Sum(self.coefficient * rho ** (2 * power), (power, 0, oo)):
-            return Outcome(How.WRONG, "the line is not the series with these coefficients")
+        following = after.subs(power, power + 1)
+        ratio = equal(combsimp(following / after), (power + S.Half) / (power + 1))
+        first = equal(after.subs(power, 0), before.subs(rho, 0))
         failed = [outcome for outcome in (equation, ratio, first) if not outcome.proved]
         return failed[0] if failed else Outcome(How.LEMMA, "the binomial series")
 
@@ -153,9 +206,10 @@ def definite_from_two_layers() -> Derivation:
     d = Derivation(convex().start, r"\kappa_1''(\rho)", {rho: Interval.open(-1, 1)}, "Two layers are enough")
     d = d.then(curvature, because="differentiate twice", reason=Algebra(), using=(convex(),))
     return d.then(
-        Sum(coefficient * rho ** (2 * power), (power, 0, oo)),
-        because="the binomial series: every even power, with a positive coefficient",
-        reason=BinomialSeries(coefficient),
+        coefficient,
+        because=r"the coefficient of $\rho^{2k}$, positive for every $k$; there are no odd powers",
+        reason=EvenCoefficients(),
+        relation=Relation.DECIDES,
     )
 
 

@@ -31,7 +31,7 @@ def in_cosines(polynomial: Expr) -> Expr:
 
 @dataclass(frozen=True)
 class Trigonometry:
-    """Both lines, derivatives in them carried out, are the same rational function of sines, cosines and other symbols."""
+    """Both lines, their derivatives carried out, are the same rational function of sines, cosines and symbols."""
 
     def check(self, before: Expr, after: Expr) -> Outcome:
         numerator, _ = fraction(together(expand_trig((before - after).doit())))

@@ -50,9 +50,7 @@ class Approach(ExactEvidence):
         if len(self.sizes) < 3 or any(b <= a for a, b in pairwise(self.sizes)):
             raise InvalidInput("sizes", self.sizes, "give at least three growing sizes")
         if not 0 < 2 * self.slack < self.order:
-            raise InvalidInput(
-                "slack", self.slack, "give less than half the order, or a wrong limit could pass"
-            )
+            raise InvalidInput("slack", self.slack, "give less than half the order, or a wrong limit could pass")
 
     def examine(self, level: Level) -> Finding:
         values = [[self.sequence(size, point) for size in self.sizes] for point in self.points]
@@ -74,7 +72,7 @@ class Approach(ExactEvidence):
     def _judge(self, claimed: Expr, values: list[list[float]]) -> tuple[Standing, float, str]:
         slowest, where = math.inf, ""
         for point, reached in zip(self.points, values, strict=True):
-            limit = float(evaluate(claimed, point))
+            limit = _limit(claimed, point)
             rate = self._rate([abs(value - limit) for value in reached])
             if rate < slowest:
                 slowest = rate
@@ -98,6 +96,13 @@ class Approach(ExactEvidence):
         """An error larger than the last distance, relative to the limit, would stop the fall."""
         last = []
         for point, reached in zip(self.points, values, strict=True):
-            limit = float(evaluate(self.claimed, point))
+            limit = _limit(self.claimed, point)
             last.append(abs(reached[-1] - limit) / (abs(limit) or 1.0))
         return max(last)
+
+
+def _limit(claimed: Expr, point: Mapping[Any, Any]) -> float:
+    """The claimed limit at a point; a limit may depend on fewer symbols than the sequence."""
+    return float(
+        evaluate(claimed, {symbol: value for symbol, value in point.items() if symbol in claimed.free_symbols})
+    )

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from sympy import Expr, S, Set, Symbol
+from sympy import Expr, Product, S, Set, Sum, Symbol
 
-from numerics.points import Agreement, check_steps, compare
+from numerics.points import Agreement, check_steps, compare, has_value
 from theory.derivation import CheckedStep, Derivation, How
 from theory.errors import InvalidInput
 from theory.reasons import Algebra, vanishes
@@ -46,7 +46,7 @@ class Derived(ExactEvidence):
     def derive(self) -> Derivation:
         """The derivation, made now; an expression becomes one with a single step."""
         if isinstance(self.derivation, Expr):
-            start = Derivation(self.derivation, r"\\text{left}", self.domain)
+            start = Derivation(self.derivation, "", self.domain)
             return start.then(S(self.claimed), because="exact algebra", reason=Algebra())
         return self.derivation()
 
@@ -54,13 +54,14 @@ class Derived(ExactEvidence):
         claimed = S(self.claimed)
         derivation = self.derive()
         conclusion = derivation.start if isinstance(self.derivation, Expr) else derivation.conclusion
-        checked = [step for part in derivation.parts() for step in check_steps(part)]
+        parts = () if isinstance(self.derivation, Expr) else derivation.parts()  # its one step is the comparison
+        checked = [step for part in parts for step in check_steps(part)]
         standing, worth, detail = _weigh(checked)
         if standing is Standing.HOLDS:
             standing, worth, detail = self._compare(conclusion, claimed, derivation, worth, detail)
         tally = MutantTally()
         if standing is Standing.HOLDS:
-            wrong = mutants(claimed)
+            wrong = {text: mutant for text, mutant in mutants(claimed).items() if has_value(mutant, derivation.domain)}
             alive = [text for text, mutant in wrong.items() if not _differs(conclusion, mutant, derivation.domain)]
             tally = MutantTally(len(wrong), tuple(alive))
         return Finding(standing, worth, detail, None, tally)
@@ -68,8 +69,16 @@ class Derived(ExactEvidence):
     def _compare(
         self, conclusion: Expr, claimed: Expr, derivation: Derivation, worth: Verdict, detail: str
     ) -> tuple[Standing, Verdict, str]:
-        if vanishes(conclusion - claimed) is True:
-            return Standing.HOLDS, worth, detail
+        difference = conclusion - claimed
+        if difference.has(Sum, Product):  # written out where the range is explicit
+            difference = difference.doit()
+        match vanishes(difference):
+            case True:
+                return Standing.HOLDS, worth, detail
+            case False:  # two different numbers, of which one may be infinite
+                return Standing.FAILS, Verdict.PROVED, f"derived {conclusion}, claimed {claimed}"
+            case None:
+                pass
         compared = compare(conclusion, claimed, derivation.domain)
         match compared.agreement:
             case Agreement.DIFFER:
@@ -91,11 +100,12 @@ def _weigh(checked: list[CheckedStep]) -> tuple[Standing, Verdict, str]:
     at_points = sum(step.outcome.how is How.POINTS for step in checked)
     if at_points:
         return Standing.HOLDS, Verdict.SUPPORTED, f"{len(checked)} steps, {at_points} of them checked only at points"
-    return Standing.HOLDS, Verdict.PROVED, f"{len(checked)} steps, each by exact algebra or a lemma"
+    detail = f"{len(checked)} steps, each by exact algebra or a lemma" if checked else "by exact algebra"
+    return Standing.HOLDS, Verdict.PROVED, detail
 
 
 def _differs(conclusion: Expr, mutant: Expr, domain: Mapping[Symbol, Set]) -> bool:
-    return compare(conclusion, mutant, domain).agreement is Agreement.DIFFER
+    return compare(conclusion, mutant, domain, formal=True).agreement is Agreement.DIFFER
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,8 +32,18 @@ COARSER = {Level.QUICK: 2.0, Level.STANDARD: 1.0, Level.THOROUGH: 0.25}
 class Prediction:
     """What a formula says the mean is, shape `(dimension,)`, and what its mutants say."""
 
-    values: Callable[[], Vector]
-    wrong: Callable[[], Mapping[str, Vector]]
+    compute: Callable[[], Vector]
+    change: Callable[[Vector], Mapping[str, Vector]]
+
+    @cached_property
+    def values(self) -> Vector:
+        """What is predicted; computed once."""
+        return self.compute()
+
+    @cached_property
+    def wrong(self) -> Mapping[str, Vector]:
+        """What each mutant predicts; computed once."""
+        return self.change(self.values)
 
     @classmethod
     def of(cls, expression: Any, points: Sequence[Mapping[Any, Any]]) -> Prediction:
@@ -43,7 +54,7 @@ class Prediction:
 
             return np.array([float(evaluate(formula, point)) for point in points])
 
-        def wrong() -> dict[str, Vector]:
+        def wrong(_: Vector) -> dict[str, Vector]:
             from theory.errors import LimesError
 
             found = {}
@@ -59,7 +70,7 @@ class Prediction:
     @classmethod
     def number(cls, compute: Callable[[], Vector], wrong: Mapping[str, Callable[[Vector], Vector]]) -> Prediction:
         """A vector computed without a formula in SymPy; each mutant is a change of it."""
-        return cls(compute, lambda: {text: change(compute()) for text, change in wrong.items()})
+        return cls(compute, lambda values: {text: change(values) for text, change in wrong.items()})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +101,7 @@ class Expectation(Evidence):
         return Moments.of(observations, observations.shape[1]).to_state()
 
     def judge(self, samples: list[Any], level: Level, alpha: float) -> tuple[Finding, bool]:
-        predicted = self.prediction.values()
+        predicted = self.prediction.values
         sequence = ConfidenceSequence(
             alpha,
             len(predicted),
@@ -101,7 +112,7 @@ class Expectation(Evidence):
             sequence.absorb(Moments.from_state(state))
         wanted = self.resolution * COARSER[level]
         found = sequence.decide(predicted, wanted_resolution=wanted, scale=self.scale)
-        wrong = self.prediction.wrong()
+        wrong = self.prediction.wrong
         alive = tuple(text for text, value in wrong.items() if not _rejects(sequence, value))
         standing = {
             Outcome.CONSISTENT: Standing.HOLDS,

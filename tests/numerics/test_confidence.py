@@ -3,6 +3,7 @@
 import json
 import math
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -102,12 +103,15 @@ def test_the_price_is_the_expansion_of_the_rate_of_large_deviations(law):
     """
     x, delta = -_standard(law), 0.01
 
+    def least(function, low, high, tolerance):
+        found: Any = minimize_scalar(function, bounds=(low, high), method="bounded", options={"xatol": tolerance})
+        return found.fun
+
     def infimum(c):
         exponent = c * x - delta * (x**2 + c**2) / 2
-        bracket = {"bounds": (0, 3 * delta), "method": "bounded", "options": {"xatol": 1e-11}}
-        return minimize_scalar(lambda t: math.log(np.exp(t * exponent).mean()), **bracket).fun
+        return least(lambda t: math.log(np.exp(t * exponent).mean()), 0, 3 * delta, 1e-11)
 
-    rate = minimize_scalar(lambda c: -infimum(c), bounds=(0.5, 2), method="bounded", options={"xatol": 1e-7}).fun
+    rate = least(lambda c: -infimum(c), 0.5, 2, 1e-7)
     skewness, kurtosis = -(x**3).mean(), (x**4).mean()
     expansion = delta**2 / 2 - skewness * delta**3 / 3 + kurtosis * delta**4 / 12
     assert rate == pytest.approx(expansion, abs=3 * delta**5)  # the quartic term is at least 8 δ⁵ here

@@ -1,0 +1,32 @@
+"""The ledger: every claim that `limes` judges, by its id. A module here holds a chapter of claims and only states them.
+
+A new claim is a record in one of these modules, a derivation in `theory/`, and a test; nothing else is touched.
+"""
+
+from __future__ import annotations
+
+import difflib
+
+from theory.errors import InvalidInput
+
+from ..claims import Claim
+from . import depth, kernels, networks
+
+LEDGER: dict[str, Claim] = {}
+for _chapter in (kernels, networks, depth):
+    for _claim in _chapter.CLAIMS:
+        assert _claim.id not in LEDGER, f"two claims have the id {_claim.id}"
+        LEDGER[_claim.id] = _claim
+
+
+def find(id: str) -> Claim:
+    """The claim with this id; an unknown one is refused with the nearest ids.
+
+    >>> find("dept-limit")
+    Traceback (most recent call last):
+    theory.errors.InvalidInput: claim = dept-limit: no claim has this id; the nearest are depth-limit, ...
+    """
+    if id not in LEDGER:
+        near = difflib.get_close_matches(id, LEDGER, n=3, cutoff=0.4) or list(LEDGER)
+        raise InvalidInput("claim", id, f"no claim has this id; the nearest are {', '.join(near)}")
+    return LEDGER[id]

@@ -1,0 +1,8 @@
+"""The documents whose statements are judged."""
+
+from ..claims import Source
+
+WIDTH_AND_DEPTH = Source(
+    "W", "Revisiting the Neural Tangent Kernel: the role of large width and depth", "arXiv:2511.07272"
+)
+NTK_ARTICLE = Source("N", "Neural tangent kernel, an encyclopedia article", "after arXiv:1806.07572")

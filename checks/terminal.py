@@ -1,0 +1,186 @@
+"""What `limes` shows in a terminal: reports, claims, formulas and progress, in 80 columns.
+
+Colours and the progress bar appear only on a terminal; in a pipe it is plain text.
+"""
+
+from __future__ import annotations
+
+import textwrap
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text
+
+from .verdicts import Verdict
+
+if TYPE_CHECKING:
+    from theory.formulas import Formula
+
+    from .claims import Claim, JudgedEvidence
+    from .evidence import Evidence
+    from .report import Report
+
+WIDTH = 80
+PATIENCE = 2.0  # seconds before progress is shown
+STYLES = {
+    Verdict.PROVED: "green",
+    Verdict.CERTIFIED: "green",
+    Verdict.SUPPORTED: "cyan",
+    Verdict.CORRECTED: "yellow",
+    Verdict.REFUTED: "red",
+    Verdict.UNDECIDED: "magenta",
+}
+
+
+class Page:
+    """A stream on which paragraphs are written."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        self.console = Console(stderr=stderr, highlight=False, emoji=False, soft_wrap=True)
+
+    def write(self, text: str = "", *, indent: int = 0, head: Text | str = "", style: str = "") -> None:
+        """A paragraph in `style`, indented, with `head` in the indentation of its first line."""
+        margin = Text.assemble(head)
+        margin.pad_right(max(indent - len(margin.plain), 1 if margin.plain else indent))
+        room = max(WIDTH - indent, 20)
+        for line in textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False) or [""]:
+            row = margin.append(line, style)
+            row.rstrip()
+            self.console.print(row)
+            margin = Text(" " * indent)
+
+    def title(self, text: str) -> None:
+        self.write(text, style="bold")
+
+    def section(self, name: str, lines: Iterable[str]) -> None:
+        """A heading and its lines, after an empty line; nothing if there are no lines."""
+        lines = list(lines)
+        if lines:
+            self.write()
+            self.title(name)
+        for line in lines:
+            self.write(line, indent=2)
+
+
+def show_list(page: Page, claims: Mapping[str, Claim], formulas: Mapping[str, Formula]) -> None:
+    """All claims and all formulas."""
+    page.title("Claims")
+    for claim in claims.values():
+        page.write(claim.title, indent=20, head=f"  {claim.id}")
+    page.write()
+    page.title("Formulas")
+    for formula in formulas.values():
+        names = ", ".join(parameter.name for parameter in formula.parameters)
+        page.write(f"({names}) {formula.title}", indent=30, head=f"  {formula.name}")
+
+
+def show_claim(page: Page, claim: Claim) -> None:
+    """What is claimed, by whom, under which hypotheses, by what it is judged, and what was found."""
+    page.title(f"{claim.id}: {claim.title}")
+    page.write(str(claim.source))
+    page.section("Statement", [claim.statement])
+    page.section("Hypotheses", claim.hypotheses)
+    page.section("Conditions that it needs besides", claim.conditions)
+    page.write()
+    page.title("Evidence")
+    _show_parts(page, claim.parts)
+    if claim.correction:
+        page.section("Correction", [claim.correction.text, claim.correction.latex])
+        _show_parts(page, claim.correction.parts)
+    page.section("Findings", claim.findings)
+    page.section("Formulas", claim.formulas)
+    if claim.expected:
+        page.section("Recorded verdict", [claim.expected.value])
+
+
+def _show_parts(page: Page, parts: Mapping[str, Sequence[Evidence]]) -> None:
+    for part, items in parts.items():
+        if part:
+            page.write(part, indent=2)
+        for item in items:
+            page.write(item.name, indent=18, head=f"    {item.kind}")
+
+
+def show_formula(page: Page, formula: Formula) -> None:
+    """A formula: where it comes from, its parameters and their ranges, its definition or its expression."""
+    from theory.typeset import latex
+
+    page.title(f"{formula.name}: {formula.title}")
+    page.write(formula.source)
+    page.section("Parameters", [f"{one.name} in {one.range()}: {one.meaning}" for one in formula.parameters])
+    if formula.expression is None:
+        page.section("Definition", [formula.definition])
+    else:
+        expression = formula.expression()
+        page.section("Expression", [str(expression), latex(expression)])
+
+
+def show_report(page: Page, report: Report, *, seconds: float, evidence: bool = False) -> None:
+    """The verdict on each claim with what must be said of it, and a summary; with `evidence`, each piece of that."""
+    for result in report.claims:
+        verdict = Text.assemble(f"{result.claim.id:<19} ", (result.verdict.value, STYLES[result.verdict]))
+        page.write(result.claim.title, indent=31, head=verdict)
+        for remark in result.remarks():
+            page.write(remark, indent=31)
+        for item in result.evidence if evidence else ():
+            _show_evidence(page, item)
+    page.write()
+    page.write(_summary(report, seconds))
+    if not report.as_expected:
+        ids = ", ".join(result.claim.id for result in report.claims if not result.as_expected)
+        page.write(f"Not as recorded: {ids}.", style="red")
+
+
+def _show_evidence(page: Page, item: JudgedEvidence) -> None:
+    found, style = item.finding, STYLES[item.finding.verdict]
+    page.write(item.label, indent=16, head=Text.assemble("    ", (found.verdict.value, style)))
+    details = [found.detail]
+    if found.resolution is not None:
+        details.append(f"resolution {found.resolution:.2g}")
+    if found.mutants.tried:
+        details.append(f"{found.mutants.killed} of {found.mutants.tried} mutants rejected")
+    page.write("; ".join(details), indent=16)
+
+
+def _summary(report: Report, seconds: float) -> str:
+    counts = Counter(result.verdict for result in report.claims)
+    verdicts = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict])
+    tried = sum(result.mutants_tried for result in report.claims)
+    killed = tried - sum(len(result.mutants_survived) for result in report.claims)
+    claims = "1 claim" if len(report.claims) == 1 else f"{len(report.claims)} claims"
+    return (
+        f"{claims}: {verdicts}. {killed} of {tried} mutants rejected. "
+        f"Level {report.level.value}, seed {report.seed}, {seconds:.0f} s."
+    )
+
+
+@contextmanager
+def progress(doing: str) -> Iterator[Callable[[str, int, int], None]]:
+    """A progress bar on standard error, if that is a terminal and the block takes longer than `PATIENCE`.
+
+    The block is given a function of what just ended, the number done and the number known of, that moves it.
+    """
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda ended, done, known: None
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn()
+    bar = Progress(*columns, console=console, transient=True)
+    task = bar.add_task(doing, total=None)
+    begin = threading.Timer(PATIENCE, bar.start)
+    begin.daemon = True
+    begin.start()
+    try:
+        yield lambda ended, done, known: bar.update(
+            task, description=f"{doing} {done}/{known} {ended}", completed=done, total=known
+        )
+    finally:
+        begin.cancel()
+        begin.join()
+        bar.stop()

@@ -1,0 +1,79 @@
+"""The named formulas of `theory/formulas.py`, evaluated with digits that are all right.
+
+A formula with a closed expression goes to `numerics.evaluate`; one defined by a recursion has an algorithm in
+`numerics.deep`, whose work grows with the depth and the digits: what would take longer than minutes is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from flint import ctx
+from sympy import Expr
+
+from theory.errors import InvalidInput
+from theory.formulas import formula_named
+
+from .certify import DEFAULT_DIGITS, certify
+from .deep import ALGORITHMS
+from .evaluate import evaluate
+from .exact import exact_number
+
+MOST_DIGITS = 1000
+MOST_WORK = 3 * 10**8  # layers times digits: two minutes
+
+
+@dataclass(frozen=True)
+class FormulaValue:
+    """A formula at a point: `value` has `digits` digits, all right, and is within `radius`; `notes` say what was done.
+
+    `at` gives each parameter its exact value, as it was taken.
+    """
+
+    formula: str
+    at: Mapping[str, Expr]
+    value: str
+    radius: str
+    digits: int
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data, in the schema that `limes evaluate --json` writes."""
+        data: dict[str, Any] = {
+            "formula": self.formula,
+            "at": {name: str(value) for name, value in self.at.items()},
+            "value": self.value,
+            "radius": self.radius,
+            "digits": self.digits,
+        }
+        return data | ({"notes": list(self.notes)} if self.notes else {})
+
+
+def evaluate_formula(name: str, at: Mapping[str, object], digits: int = DEFAULT_DIGITS) -> FormulaValue:
+    """The formula called `name` where its parameters have the exact values `at`, to `digits <= 1000` digits.
+
+    Values are int, Fraction, SymPy constants, or float (the double it is). Raises `InvalidInput` for an unknown name, a
+    value outside its parameter's range, missing or additional parameters, and sizes that would take too long;
+    `Undecidable` where no precision tells the value.
+
+    >>> evaluate_formula("relu-ntk-normalised", {"rho": 1, "L": 10}).value
+    '1'
+    >>> evaluate_formula("depth-crossover", {"s": 1}, digits=5).value
+    '0.46875'
+    """
+    formula = formula_named(name)
+    if isinstance(digits, bool) or not isinstance(digits, int) or not 1 <= digits <= MOST_DIGITS:
+        raise InvalidInput("digits", digits, f"give an integer from 1 to {MOST_DIGITS}")
+    point, notes = formula.admit({parameter: exact_number(parameter, value) for parameter, value in at.items()})
+    taken = {symbol.name: value for symbol, value in point.items()}
+    if formula.expression is not None:
+        value = evaluate(formula.expression(), point, digits)
+    else:
+        deepest = MOST_WORK // max(digits, 30)  # below 30 digits a layer costs the same
+        if taken["L"] > deepest:
+            raise InvalidInput("L", str(taken["L"]), f"give at most {deepest} for {digits} digits")
+        algorithm = ALGORITHMS[name]
+        value = certify(lambda: algorithm(taken, ctx.prec), digits, subject=f"{name} at {at}")
+    return FormulaValue(name, taken, value.value, value.radius, digits, (*notes, *([value.note] if value.note else [])))
