@@ -12,6 +12,7 @@ import json
 import os
 import sys
 import time
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -39,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # where Unicode cannot be written: question marks, no traceback
+    warnings.filterwarnings("ignore", module="joblib")  # it remarks on the tasks that Ctrl-C cancels
     given = sys.argv[1:] if arguments is None else arguments
     # --at is a flag before any number of values, which options cannot have here; so --at=x=1 means --at x=1
     split = [piece for one in given for piece in (("--at", one[5:]) if one.startswith("--at=") else (one,))]

@@ -5,8 +5,9 @@ what was given before; `e` and `pi` are the constants, `oo` is infinity where th
 division by zero, a root of a negative number and the like are refused, as are sizes that only serve to exhaust the
 machine. Everything refused is an `InvalidInput` that names the column and what to write instead.
 
-The limits: 1000 characters; 50 nested brackets, powers and signs; 1000 digits in a literal; 4000 digits in any number
-that results, so that it can still be printed (a power is estimated before it is built); 10,000 parts in a formula.
+The limits: 1000 characters, so 1000 digits in a literal; 50 nested brackets, powers and signs; 4000 digits in any
+number that results, so that it can still be printed (a power is estimated before it is built); formulas of 10,000
+parts, 60 deep, of degree 10,000 in their symbols.
 """
 
 from __future__ import annotations
@@ -19,21 +20,22 @@ from pathlib import Path
 from typing import Any
 
 import sympy
-from lark import Lark, Token, Transformer, UnexpectedCharacters, UnexpectedInput, UnexpectedToken, v_args
+from lark import Lark, Token, Transformer, Tree, UnexpectedCharacters, UnexpectedInput, UnexpectedToken, v_args
 from lark.exceptions import VisitError
-from sympy import Expr, Rational, S
+from sympy import Expr, Pow, Rational, S
 
 from theory.errors import InvalidInput
 from theory.timelimit import within
 
 LONGEST_TEXT = 1000
 DEEPEST = 50
-LONGEST_LITERAL = 1000  # digits
 LARGEST_EXPONENT = 10**4  # of a decimal such as 1e-3
 LARGEST_NUMBER = 4000  # digits
+LARGEST_INTERMEDIATE = 10**5  # digits of a number on the way to a root
 LARGEST_FORMULA = 10_000  # parts
 DEEPEST_FORMULA = 60  # or SymPy's own recursions run out of stack
-SECONDS = 5.0
+LARGEST_DEGREE = 10_000  # of a symbol: SymPy may write out all coefficients of a polynomial
+SECONDS = 2.0
 
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "sqrt": sympy.sqrt,
@@ -57,6 +59,7 @@ def parse(text: str, names: Mapping[str, Expr] | None = None, *, infinity: bool 
     `infinity` says whether `oo` makes sense here. Raises `InvalidInput`, with the column, for anything else than a real
     expression of reasonable size.
 
+    >>> from sympy import Integer
     >>> parse("0.3"), parse("2*h^(3/2)", {"h": Integer(100)}), parse("sqrt(2)/2")
     (3/10, 2000, sqrt(2)/2)
     >>> parse("2h", {"h": Integer(100)})
@@ -108,13 +111,13 @@ def _parse(text: str, names: Mapping[str, Expr], infinity: bool, argument: str, 
         result = within(SECONDS, lambda: _Builder(names, infinity).transform(tree))
     except UnexpectedInput as error:
         raise refuse(*_explained(error, text)) from None
-    except (_Refusal, VisitError, RecursionError) as error:
-        refusal = error.orig_exc if isinstance(error, VisitError) else error
-        if isinstance(refusal, _Refusal):
-            raise refuse(refusal.position, refusal.remedy) from None
-        if isinstance(refusal, RecursionError):
-            raise refuse(0, "this is nested too deeply; simplify it") from None
-        raise refusal from None
+    except _Refusal as refusal:
+        raise refuse(refusal.position, refusal.remedy) from None
+    except VisitError as error:
+        if isinstance(error.orig_exc, _Refusal):
+            raise refuse(error.orig_exc.position, error.orig_exc.remedy) from None
+        # SymPy itself fails on some expressions, such as acos(sin(1e400))
+        raise refuse(_position(error.obj), f"SymPy cannot build this ({type(error.orig_exc).__name__})") from None
     if result is None:
         raise refuse(0, f"this took more than {SECONDS:g} s; simplify it")
     return result
@@ -131,6 +134,12 @@ class _Refusal(Exception):
     def __init__(self, token: Token, remedy: str) -> None:
         super().__init__(remedy)
         self.position, self.remedy = token.start_pos or 0, remedy
+
+
+def _position(part: Any) -> int:
+    """Where the first token of a part of the tree stands."""
+    tokens = part.scan_values(lambda value: isinstance(value, Token)) if isinstance(part, Tree) else [part]
+    return next((token.start_pos or 0 for token in tokens), 0)
 
 
 @cache
@@ -184,8 +193,6 @@ class _Builder(Transformer):
     def number(self, token: Token) -> Expr:
         mantissa, _, exponent = token.lower().partition("e")
         whole, _, decimals = mantissa.partition(".")
-        if len(whole) + len(decimals) > LONGEST_LITERAL:
-            raise _Refusal(token, f"more than {LONGEST_LITERAL} digits; give fewer")
         if len(exponent) > 10 or abs(int(exponent or 0)) > LARGEST_EXPONENT:
             raise _Refusal(token, f"a decimal exponent beyond {LARGEST_EXPONENT}; give a smaller one")
         power = int(exponent or 0) - len(decimals)
@@ -233,12 +240,18 @@ class _Builder(Transformer):
         """`base ** exponent`, unless SymPy would write out an astronomically large number for it."""
         if _digits_of_power(base, exponent) > LARGEST_NUMBER:
             raise _Refusal(token, f"a number of more than {LARGEST_NUMBER} digits; give a smaller power")
+        # SymPy writes out base^p and base^q on its way to base^(p/q)
+        largest = max((max(abs(int(r.p)), int(r.q)) for r in exponent.atoms(Rational)), default=0)
+        if _digits_inside(base) * min(largest, 10**9) > LARGEST_INTERMEDIATE:
+            raise _Refusal(token, "an exponent with too large a numerator or denominator; give a simpler one")
         return self.checked(base**exponent, token)
 
     def checked(self, value: Expr, token: Token) -> Expr:
         size, depth = self.measure(value)
         if size > LARGEST_FORMULA or depth > DEEPEST_FORMULA:
             raise _Refusal(token, f"a formula of {size} parts, {depth} deep; simplify it")
+        if any(_degree(power) > LARGEST_DEGREE for power in value.atoms(Pow)):
+            raise _Refusal(token, f"a power beyond {LARGEST_DEGREE} of something with symbols; give a smaller one")
         if value.has(S.NaN, S.ComplexInfinity):
             raise _Refusal(token, "undefined here: a division by zero or the like")
         if value.has(S.ImaginaryUnit) or value.is_extended_real is False:
@@ -253,6 +266,10 @@ class _Builder(Transformer):
             parts = [self.measure(part) for part in value.args]
             self.measures[value] = 1 + sum(size for size, _ in parts), 1 + max((depth for _, depth in parts), default=0)
         return self.measures[value]
+
+
+def _degree(power: Pow) -> float:
+    return abs(float(power.exp)) if power.base.free_symbols and isinstance(power.exp, Rational) else 0.0
 
 
 def _digits(number: Rational) -> float:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _HEAD = r"""\documentclass[a4paper,fleqn]{article}
 \usepackage{amsmath}
+\providecommand{\mathbb}{\mathbf} % amsfonts is not needed
 \setlength{\textwidth}{17.5cm}
 \setlength{\oddsidemargin}{-0.8cm}
 \setlength{\textheight}{24cm}
@@ -97,11 +98,15 @@ def _display(code: str) -> str:
     r"""A display; one that is too wide is broken where it has a `\quad` outside all brackets."""
     if breadth(code) <= PAGE:
         return f"\\[\n{code}\n\\]"
-    rows = [""]
+    rows, whole = [""], ""
     for piece in re.split(r"(?<=\\quad)(?![A-Za-z])|(?<=\\qquad)(?![A-Za-z])", code):
-        if rows[-1] and breadth(rows[-1] + piece) > PAGE and _closed(rows[-1]):
+        whole += piece
+        if not _closed(whole):
+            continue
+        if rows[-1] and breadth(rows[-1] + whole) > PAGE:
             rows.append("")
-        rows[-1] += piece
+        rows[-1], whole = rows[-1] + whole, ""
+    rows[-1] += whole
     return "\\begin{gather*}\n" + " \\\\\n".join(row.strip() for row in rows) + "\n\\end{gather*}"
 
 

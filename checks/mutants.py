@@ -15,6 +15,7 @@ from sympy.tensor.indexed import Indexed
 from theory.reasons import vanishes
 
 MOST = 12
+TELLING = 1e-6  # a difference of this size at a point is no rounding error
 
 
 def mutants(expression: Expr, most: int = MOST) -> dict[str, Expr]:
@@ -32,7 +33,8 @@ def mutants(expression: Expr, most: int = MOST) -> dict[str, Expr]:
     found: dict[str, Expr] = {}
     seen = {expression}
     for text, wrong in _changes(expression):
-        if wrong in seen or wrong.has(zoo, nan, oo) or (wrong - expression).is_zero:
+        undefined = any(wrong.has(bad) and not expression.has(bad) for bad in (zoo, nan, oo))
+        if wrong in seen or undefined:
             continue
         seen.add(wrong)
         if text in found:
@@ -41,7 +43,18 @@ def mutants(expression: Expr, most: int = MOST) -> dict[str, Expr]:
     if len(found) > most:
         texts = list(found)
         found = {texts[i * len(texts) // most]: found[texts[i * len(texts) // most]] for i in range(most)}
-    return {text: wrong for text, wrong in found.items() if vanishes(wrong - expression, seconds=2) is not True}
+    return {text: wrong for text, wrong in found.items() if not _equal(wrong, expression)}
+
+
+def _equal(wrong: Expr, expression: Expr) -> bool:
+    """Whether the change left the value as it was: by algebra, which a look at one point mostly saves."""
+    difference = wrong - expression
+    symbols = sorted(difference.free_symbols, key=str)
+    at = {s: Integer(2 * i + 3) if s.is_integer else Rational(2 * i + 3, 7) for i, s in enumerate(symbols)}
+    value = difference.subs(at).evalf(15)
+    if value.is_number and abs(value) > TELLING:
+        return False
+    return vanishes(difference, seconds=2) is True
 
 
 def _changes(expression: Expr) -> Iterator[tuple[str, Expr]]:

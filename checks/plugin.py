@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from .claims import Claim
     from .report import ClaimResult
 
+_FOUND = pytest.StashKey[dict[str, Any]]()  # the claims of a module, by their ids
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("limes", "claims as tests")
@@ -45,6 +47,12 @@ def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: Any) 
     loaded = sys.modules.get("checks.claims")  # before it is loaded there are no claims, and SymPy stays out
     if loaded is None or not isinstance(obj, loaded.Claim):
         return None
+    found = collector.stash.setdefault(_FOUND, {})
+    if obj.id in found:
+        if found[obj.id] is obj:  # one claim under two names
+            return None
+        raise collector.CollectError(f"two claims have the id {obj.id}; give different claims different ids")
+    found[obj.id] = obj
     return ClaimItem.from_parent(collector, name=obj.id, claim=obj)
 
 

@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 import math
 import signal
+import sys
 import time
 import traceback
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
@@ -143,13 +145,13 @@ def _judge(
 
 
 def _chosen(claims: Sequence[Claim | str] | Claim | str | None) -> list[Claim]:
-    from .ledger import LEDGER, find
-
     if claims is None:
+        from .ledger import LEDGER
+
         return list(LEDGER.values())
     if isinstance(claims, Claim | str):
         claims = [claims]
-    chosen = [find(one) if isinstance(one, str) else one for one in claims]
+    chosen = [_found(one) if isinstance(one, str) else one for one in claims]
     for one in chosen:
         if not isinstance(one, Claim):
             raise InvalidInput("claims", one, "give ids of the ledger or Claim objects")
@@ -157,6 +159,12 @@ def _chosen(claims: Sequence[Claim | str] | Claim | str | None) -> list[Claim]:
     if len(unique) < len({id(one) for one in chosen}):
         raise InvalidInput("claims", [one.id for one in chosen], "give different claims different ids")
     return list(unique.values())
+
+
+def _found(id: str) -> Claim:
+    from .ledger import find
+
+    return find(id)
 
 
 def _streams(claim: Claim) -> list[_Stream]:
@@ -239,6 +247,7 @@ def _interrupts_held() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):  # not POSIX
         yield
         return
+    resource_tracker.ensure_running()  # started inside, it would let Ctrl-C through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -248,9 +257,9 @@ def _interrupts_held() -> Iterator[None]:
 
 def _reference(stream: _Stream) -> Evidence | None:
     """None for evidence that a worker finds in its own ledger; the evidence itself for a user's claim."""
-    from .ledger import LEDGER
-
-    return None if LEDGER.get(stream.claim.id) is stream.claim else stream.evidence
+    ledger = sys.modules.get("checks.ledger")  # if it was never loaded, the claim is not from there
+    known = ledger is not None and ledger.LEDGER.get(stream.claim.id) is stream.claim
+    return None if known else stream.evidence
 
 
 def _numbered(

@@ -129,7 +129,8 @@ def show_report(page: Page, report: Report, *, seconds: float, evidence: bool = 
         for item in result.evidence if evidence else ():
             _show_evidence(page, item)
     page.write()
-    page.write(_summary(report, seconds))
+    for line in _summary(report, seconds):
+        page.write(line)
     if not report.as_expected:
         ids = ", ".join(result.claim.id for result in report.claims if not result.as_expected)
         page.write(f"Not as recorded: {ids}.", style="red")
@@ -146,15 +147,15 @@ def _show_evidence(page: Page, item: JudgedEvidence) -> None:
     page.write("; ".join(details), indent=16)
 
 
-def _summary(report: Report, seconds: float) -> str:
+def _summary(report: Report, seconds: float) -> tuple[str, str]:
     counts = Counter(result.verdict for result in report.claims)
     verdicts = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict])
     tried = sum(result.mutants_tried for result in report.claims)
     killed = tried - sum(len(result.mutants_survived) for result in report.claims)
     claims = "1 claim" if len(report.claims) == 1 else f"{len(report.claims)} claims"
     return (
-        f"{claims}: {verdicts}. {killed} of {tried} mutants rejected. "
-        f"Level {report.level.value}, seed {report.seed}, {seconds:.0f} s."
+        f"{claims}: {verdicts}. {killed} of {tried} mutants rejected.",
+        f"Level {report.level.value}, seed {report.seed}, {seconds:.0f} s.",
     )
 
 

@@ -27,8 +27,8 @@ from functools import lru_cache, singledispatch
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy  # its parts are loaded when first used, which keeps `import numerics` fast
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from theory.activations import (
     Activation,
@@ -210,7 +210,7 @@ def _(activation: Identity) -> Pointwise:
 @_pointwise.register
 def _(activation: Erf) -> Pointwise:
     return Pointwise(
-        lambda s: special.erf(_as_float(s)), lambda s: 2 / math.sqrt(math.pi) * np.exp(-np.square(_as_float(s)))
+        lambda s: scipy.special.erf(_as_float(s)), lambda s: 2 / math.sqrt(math.pi) * np.exp(-np.square(_as_float(s)))
     )
 
 
@@ -254,7 +254,7 @@ def _square_sech(s: ArrayLike) -> Array:
 
 @_pointwise.register
 def _(activation: Softplus) -> Pointwise:
-    return Pointwise(_softplus, lambda s: special.expit(_as_float(s)))
+    return Pointwise(_softplus, lambda s: scipy.special.expit(_as_float(s)))
 
 
 def _softplus(s: ArrayLike) -> Array:

@@ -42,12 +42,11 @@ class Points:
         >>> Points.of(np.array([[3.0, 4.0], [0.0, 0.0]])).norms
         array([5., 0.])
         """
-        # a power of two, so that nothing overflows or is lost, and nothing is rounded
+        # rows whose square would overflow or vanish are scaled by a power of two, which rounds nothing
         exponents = np.frexp(np.abs(X).max(axis=1))[1]
-        rows = X if np.all(np.abs(exponents) < 400) else np.ldexp(X, -exponents[:, None])
+        exponents[np.abs(exponents) < 400] = 0
+        rows = np.ldexp(X, -exponents[:, None]) if exponents.any() else X
         squares = _square_norms(rows)
-        if rows is X:
-            exponents = np.zeros_like(exponents)
         on_sphere = (np.abs(squares - 1) <= SPHERE_SLACK) & (exponents == 0)
         squares[on_sphere] = 1.0
         norms = np.sqrt(squares)

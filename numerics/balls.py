@@ -28,6 +28,7 @@ from theory.errors import InvalidInput
 
 Ball = TypeVar("Ball", arb, acb)
 
+LARGEST_SHIFT = 10**6  # binary digits of a number that is turned into a fraction
 _LOCK = threading.RLock()
 
 
@@ -65,15 +66,30 @@ def interval(lower: int | float | Fraction, upper: int | float | Fraction) -> ar
     return ball(lower) if lower == upper else ball(lower).union(ball(upper))
 
 
-def ends(x: arb) -> tuple[Fraction, Fraction]:
-    """The exact lower and upper end of a finite ball."""
-    return exactly(x.lower()), exactly(x.upper())
+def ends(x: arb) -> tuple[Fraction | None, Fraction | None]:
+    """The exact lower and upper end of a finite ball; None for one beyond `2^LARGEST_SHIFT`, tiny ones rounded outward.
+
+    >>> ends(arb(2, 1) ** 0)
+    (Fraction(1, 1), Fraction(1, 1))
+    """
+    return _outward(x.lower(), -1), _outward(x.upper(), 1)
+
+
+def _outward(end: arb, side: int) -> Fraction | None:
+    try:
+        return exactly(end)
+    except OverflowError:
+        if abs(end) > 1:
+            return None
+        return Fraction(0) if side * end < 0 else side * Fraction(1, 2**1000)
 
 
 def exactly(x: arb) -> Fraction:
-    """The value of an exact ball."""
-    value = x.fmpq()
-    return Fraction(int(value.p), int(value.q))
+    """The value of an exact ball. Raises `OverflowError` where it would fill the memory (python-flint would abort)."""
+    mantissa, exponent = (int(part) for part in x.man_exp())
+    if abs(exponent) > LARGEST_SHIFT:
+        raise OverflowError(f"a number of {exponent} binary digits is not written out")
+    return mantissa * Fraction(2) ** exponent
 
 
 def power(x: Ball, n: int) -> Ball:
@@ -107,6 +123,9 @@ def monotone(x: arb, function: Callable[[arb], arb], lower: Fraction | None, upp
     """
     if not x.is_finite():
         return arb.nan()
-    low = x.lower() if lower is None or exactly(x.lower()) >= lower else ball(lower)
-    high = x.upper() if upper is None or exactly(x.upper()) <= upper else ball(upper)
+    low, high = x.lower(), x.upper()
+    if lower is not None and not low > ball(lower):
+        low = ball(lower)
+    if upper is not None and not high < ball(upper):
+        high = ball(upper)
     return function(low).union(function(high))

@@ -24,6 +24,7 @@ from .balls import exactly, power, precision
 
 LARGEST_DIGITS = 10_000
 DEFAULT_DIGITS = 15
+LARGEST_EXPONENT = 1000  # bits of the exponent of a number that is printed
 LAST_PRECISION = 2**14  # bits
 
 
@@ -77,7 +78,7 @@ def certify(
         with precision(bits):
             found = enclosure()
             if found.is_finite() and (found.is_exact() or found.rel_accuracy_bits() >= wanted):
-                return _printed(found, digits, note)
+                return _printed(found, digits, subject, note)
         if 2 * bits > max(stop, 8 * wanted):
             raise Undecidable(subject, _reason(found, bits))
         bits *= 2
@@ -91,11 +92,14 @@ def _reason(found: arb, bits: int) -> str:
     return f"not enough right digits at {bits} bits"
 
 
-def _printed(x: arb, digits: int, note: str) -> Value:
+def _printed(x: arb, digits: int, subject: object, note: str) -> Value:
     """Round the midpoint of a narrow ball to `digits` digits, inside the precision that made it."""
     if x == 0:
         return Value("0", "0", digits, x, note)
-    with precision(max(x.bits(), 60) + 4 * digits + 64):
+    scale = int(x.mid().man_exp()[1]).bit_length()
+    if scale > LARGEST_EXPONENT:
+        raise Undecidable(subject, f"its decimal exponent would have more than {LARGEST_EXPONENT * 3 // 10} digits")
+    with precision(max(x.bits(), 60) + 4 * digits + scale + 64):
         # x = n 10^-places with n of `digits` digits; the estimate of `places` may be off by one
         estimate = digits - 1 - math.floor(exactly((abs(x.mid()).log() / arb(10).log()).mid()))
         for places in (estimate, estimate - 1, estimate + 1):

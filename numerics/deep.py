@@ -207,7 +207,9 @@ def _correlation(rho: Any) -> Any:
     if not hasattr(rho, "free_symbols"):
         raise InvalidInput("rho", rho, "give a number in [-1, 1]: int, Fraction, float or a SymPy constant")
     from .evaluate import evaluate
+    from .exact import exact_number
 
+    exact_number("rho", rho)  # refuses what is not a finite real number
     for edge in (1, -1):
         remaining: Any = 1 - edge * rho
         distance = evaluate(remaining, digits=1)

@@ -98,9 +98,9 @@ def settle(expression: Expr, point: Mapping[Symbol, Expr], enclose: Enclose) -> 
     """A constant equal to `expression` at `point` with its edges settled, and what was done to get it."""
     if _is_huge(expression, point, enclose):
         raise Undecidable(expression, f"its numbers at {_where(point)} are too large for exact algebra")
-    constant, note = within(SECONDS, lambda: _substituted(expression, point)), ""
+    constant, note = _asked(lambda: _substituted(expression, point)), ""
     if constant is None:
-        raise Undecidable(expression, f"exact substitution took more than {SECONDS:g} s")
+        raise Undecidable(expression, f"no exact substitution within {SECONDS:g} s")
     if _singular(constant):
         constant, note = _removed(expression, point, enclose)
     if constant.is_extended_real is False:
@@ -137,7 +137,7 @@ def _singular(constant: Expr) -> bool:
 
 
 def _removed(expression: Expr, point: Mapping[Symbol, Expr], enclose: Enclose) -> tuple[Expr, str]:
-    cancelled = within(SECONDS, lambda: _substituted(sympy.cancel(expression), point))
+    cancelled = _asked(lambda: _substituted(sympy.cancel(expression), point))
     if cancelled is not None and not _singular(cancelled):
         return cancelled, "removable singularity: common factors were cancelled"
     where = _where(point)
@@ -145,7 +145,7 @@ def _removed(expression: Expr, point: Mapping[Symbol, Expr], enclose: Enclose) -
         raise Undecidable(expression, f"singular at {where}; take a limit in one of the symbols first")
     ((symbol, value),) = point.items()
     sides = (1,) if symbol.is_nonnegative and value == 0 else (1, -1)
-    found = within(SECONDS, lambda: _limit(expression, symbol, value, "+-" if len(sides) == 2 else "+"))
+    found = _asked(lambda: sympy.limit(expression, symbol, value, "+-" if len(sides) == 2 else "+"))
     if found is None or found.has(sympy.Limit, sympy.AccumBounds) or _singular(found):
         raise Undecidable(expression, f"singular at {where}, and no finite limit was found")
     with precision(BITS):
@@ -157,11 +157,16 @@ def _removed(expression: Expr, point: Mapping[Symbol, Expr], enclose: Enclose) -
     return found, f"removable singularity: this is the limit for {symbol} -> {value}"
 
 
-def _limit(expression: Expr, symbol: Symbol, value: Expr, direction: str) -> Expr | None:
-    try:
-        return sympy.limit(expression, symbol, value, direction)
-    except (ValueError, NotImplementedError):
-        return None
+def _asked(question: Callable[[], Expr]) -> Expr | None:
+    """SymPy's answer; None if it takes too long, knows none, or fails on the way, as it does on huge numbers."""
+
+    def answered() -> Expr | None:
+        try:
+            return question()
+        except Exception:
+            return None
+
+    return within(SECONDS, answered)
 
 
 def _on_edges(node: Any, enclose: Enclose) -> Any:
@@ -183,4 +188,4 @@ def _is_zero(constant: Any, enclose: Enclose) -> bool:
         x = enclose(constant, {})
         if not x.is_finite() or not x.contains(0):
             return False
-    return x == 0 or constant.is_zero is True or within(SECONDS, lambda: sympy.simplify(constant.doit())) == 0
+    return x == 0 or constant.is_zero is True or _asked(lambda: sympy.simplify(constant.doit())) == 0

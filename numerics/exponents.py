@@ -42,8 +42,8 @@ from enum import Enum
 from numbers import Real
 
 import numpy as np
+import scipy  # its parts are loaded when first used
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from theory.errors import InvalidInput
 
@@ -116,11 +116,11 @@ class ExponentEstimate:
             raise InvalidInput("alpha", alpha, "give an error probability between 0 and 1")
         price, tail = 0.0, alpha / 2
         for _ in range(PRICE_ITERATIONS):
-            price = abs(self.skewness) * abs(special.ndtri(tail)) ** 3 / 3
+            price = abs(self.skewness) * abs(scipy.special.ndtri(tail)) ** 3 / 3
             tail = alpha / 2 * math.exp(-min(price, 2 * LARGEST_PRICE))
         if self.doubts or not price <= LARGEST_PRICE:
             return math.inf
-        return -float(special.stdtrit(self.degrees_of_freedom, tail)) * self.standard_error + self.systematic
+        return -float(scipy.special.stdtrit(self.degrees_of_freedom, tail)) * self.standard_error + self.systematic
 
     def interval(self, alpha: float) -> tuple[float, float]:
         """The exponents compatible with the samples, but for the error `alpha`; infinite towards where it drifts."""
@@ -193,7 +193,7 @@ def fit_exponent(
     variances = (slope * errors) ** 2
     free = len(sizes) - terms
     chi_square = float((((y - design @ coefficients) / errors) ** 2).sum())
-    fit_p_value = float(special.chdtrc(free, chi_square))
+    fit_p_value = float(scipy.special.chdtrc(free, chi_square))
     curvature, curvature_p_value = _curvature(design, m, y, errors)
 
     doubts = [
@@ -241,7 +241,7 @@ def _curvature(
     """Coefficient of an added `(log m)²`, and the probability of a larger one if the fitted law were exact."""
     contrast = _contrasts(np.column_stack([design, np.log(m) ** 2]), errors)[-1]
     value = float(contrast @ y)
-    return value, float(special.chdtrc(1, value**2 / ((contrast * errors) ** 2).sum()))
+    return value, float(scipy.special.chdtrc(1, value**2 / ((contrast * errors) ** 2).sum()))
 
 
 def _systematic(

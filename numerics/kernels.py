@@ -3,10 +3,10 @@ r"""Gram matrices of infinitely wide fully connected networks in float64: NNGP, 
 For points `x, x' ∈ R^d`, depth `L >= 0` (hidden layers), an activation φ with `c_φ = 1/E[φ(z)²]`, weights of standard
 deviation `σ_w > 0` and biases of standard deviation `σ_b >= 0` (none if 0) in every layer, the output's included,
 
-    Σ⁰ = σ_w² x·x' + σ_b²,    Σˡ = σ_w² c_φ E[φ(u)φ(v)] + σ_b²,    Σ̇ˡ = σ_w² c_φ E[φ'(u)φ'(v)],
-    Θ⁰ = Σ⁰,                  Θˡ = Θˡ⁻¹ Σ̇ˡ + Σˡ,                   (u, v) ~ N(0, Σˡ⁻¹).
+    Σ⁰ = σ_w² x·x',     Σˡ = σ_w² c_φ E[φ(u)φ(v)],      Σ̇ˡ = σ_w² c_φ E[φ'(u)φ'(v)],    (u, v) ~ N(0, Σˡ⁻¹ + σ_b²),
+    Θ⁰ = Σ⁰ + σ_b²,     Θˡ = Θˡ⁻¹ Σ̇ˡ + Σˡ + σ_b².
 
-`nngp` is `Σ^L`, `ntk` is `Θ^L`; `x·x'` is not divided by d. With `σ_w = 1, σ_b = 0`, ReLU, on the unit sphere,
+`nngp` is `Σ^L + σ_b²`, `ntk` is `Θ^L`; `x·x'` is not divided by d. With `σ_w = 1, σ_b = 0`, ReLU, on the unit sphere,
 `Θ^L(x, x) = L + 1`. In `Parametrisation.STANDARD` the functions, so also the NNGP kernel, are the same; in the NTK the
 part of the weights of layer `l >= 2` is `m_{l−1}/(c_φ σ_w²)` times that, of the first layer's weights `1/σ_w²` times,
 of the biases `1/σ_b²` times. So it needs the widths `m_1..m_L`, and is the leading order as they grow.
@@ -46,6 +46,7 @@ Array = NDArray[np.float64]
 Kernel = Callable[[Array, Array, Array], Array]  # of an angle and two squared norms
 
 TILE = 128  # rows and columns of a tile: what one needs fits into a core's cache
+DEEPEST = 10**7  # layers that are iterated at most, which takes minutes
 LAYERED = 2**19  # numbers in a tile of all layers
 WORTHWHILE = 2**14  # pairs from which on a table is worth its making
 
@@ -85,7 +86,7 @@ def nngp(
     weight_std: float = 1.0,
     bias_std: float = 0.0,
 ) -> Array:
-    """`Σ^L(x, x')`, the covariance of the outputs at initialisation; arguments, shape and errors as for `ntk`.
+    """`Σ^L(x, x') + σ_b²`, the covariance of the outputs at initialisation; arguments, shape and errors as for `ntk`.
 
     >>> nngp(np.eye(2), depth=1) * np.pi
     array([[3.14159265, 1.        ],
@@ -108,7 +109,7 @@ def ntk_layers(
 ) -> Array:
     """The parts `Θ_1..Θ_{L+1}` that the layers' parameters contribute to `Θ^L`, their sum: shape `(L + 1, n, n2)`.
 
-    In the NTK parametrisation `Θ_h = Σ^{h−1} Σ̇^h ⋯ Σ̇^L`, and the last, the output layer's, is the NNGP kernel.
+    In the NTK parametrisation `Θ_h = (Σ^{h−1} + σ_b²) Σ̇^h ⋯ Σ̇^L`; the last, the output layer's, is the NNGP kernel.
     Arguments and errors as for `ntk`.
 
     >>> parts = ntk_layers(np.eye(2), depth=2)
@@ -138,6 +139,8 @@ def _recursion(
 ) -> Recursion:
     """The recursion of the module, its arguments checked."""
     depth, activation = as_integer("depth", depth, 0), activation_named(activation)
+    if depth > DEEPEST:
+        raise InvalidInput("depth", depth, f"layers are iterated one by one: give at most {DEEPEST}")
     for name, scale in (("weight_std", weight_std), ("bias_std", bias_std)):
         if isinstance(scale, bool) or not isinstance(scale, Real) or not 0 <= scale < 1e150:
             raise InvalidInput(name, scale, "give a number >= 0 whose square does not overflow")

@@ -23,8 +23,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import numpy as np
+import scipy  # its parts are loaded when first used
 from numpy.typing import ArrayLike, NDArray
-from scipy import integrate
 
 from theory.errors import InvalidInput, LimesWarning
 
@@ -61,9 +61,9 @@ def mean_square(function: Function) -> float:
     breaks = [0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 36.0]
     breaks = [-z for z in reversed(breaks[1:])] + breaks
     with np.errstate(over="ignore", invalid="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", integrate.IntegrationWarning)
+        warnings.simplefilter("ignore", scipy.integrate.IntegrationWarning)
         edges = density(breaks[0]) + density(breaks[-1])
-        value, error = integrate.quad(
+        value, error = scipy.integrate.quad(
             density, breaks[0], breaks[-1], points=breaks[1:-1], epsabs=0, epsrel=1e-13, limit=500
         )
     if not (math.isfinite(value) and value > 0 and edges <= 1e-12 * value and error <= 1e-10 * value):

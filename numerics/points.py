@@ -144,10 +144,11 @@ def _random_point(
 
 
 def _random_number(symbol: Any, domain: Set | None, rng: np.random.Generator) -> Rational:
-    """A rational (an integer where the symbol is one) in its set; in an infinite one, at most 10 units from its end."""
+    """A rational in its set, with the assumptions of the symbol; in an infinite set, at most 10 units from the end."""
     for _ in range(DRAWS):
         number = _draw(symbol, domain, rng)
-        if domain is None or domain.contains(number) == True:  # noqa: E712  (SymPy answers with its own truth values)
+        assumed = all(getattr(number, f"is_{fact}") is truth for fact, truth in symbol.assumptions0.items())
+        if assumed and (domain is None or domain.contains(number) == True):  # noqa: E712  (SymPy has its own truths)
             return number
     raise InvalidInput("domain", str(domain), f"no value of {symbol} was found in it; give an interval")
 
@@ -167,8 +168,45 @@ def _draw(symbol: Any, domain: Set | None, rng: np.random.Generator) -> Rational
 
 
 def check_steps(derivation: Derivation, *, seed: int = 0) -> tuple[CheckedStep, ...]:
-    """Every step of `derivation` checked by exact algebra and, where that does not decide an equality, at points."""
-    return tuple(_at_points(checked, derivation.domain, seed) for checked in derivation.check())
+    """Every step of `derivation` checked by exact algebra and, where that does not decide an equality, at points.
+
+    A step is wrong, besides, if its reason shows another relation than it states, if it relies on a derivation that it
+    does not name, or if it goes on behind a bound. Raises `InvalidInput` for a symbol that by its assumptions has a
+    sign which it has not in all of the domain.
+    """
+    require_signs(derivation.domain)
+    well_formed = [_well_formed(checked, derivation) for checked in derivation.check()]
+    return tuple(_at_points(checked, derivation.domain, seed) for checked in well_formed)
+
+
+def require_signs(domain: Mapping[Symbol, Set]) -> None:
+    """Refuse a domain that is wider than the assumptions on its symbols, which enter whenever SymPy simplifies.
+
+    >>> require_signs({Symbol("x", positive=True): Interval(-1, 1)})
+    Traceback (most recent call last):
+    theory.errors.InvalidInput: domain = Interval(-1, 1): x is positive by its assumptions; give a set where it is
+    """
+    for symbol, where in domain.items():
+        if symbol.is_nonnegative and where.inf.is_negative:
+            raise InvalidInput("domain", str(where), f"{symbol} is positive by its assumptions; give a set where it is")
+        if symbol.is_nonpositive and where.sup.is_positive:
+            raise InvalidInput("domain", str(where), f"{symbol} is negative by its assumptions; give a set where it is")
+
+
+def _well_formed(checked: CheckedStep, derivation: Derivation) -> CheckedStep:
+    """The step, found wrong if it does not state what its reason shows, from what it says it relies on."""
+    step, reason = checked.step, checked.step.reason
+    shows = getattr(reason, "shows", Relation.EQUALS)
+    relied_on = [part for value in vars(reason).values() for part in (value if isinstance(value, tuple) else (value,))]
+    if step.relation is not shows:
+        fault = f"the reason shows {shows.value}, the line says {step.relation.value}"
+    elif any(isinstance(part, Derivation) and part not in step.using for part in relied_on):
+        fault = "the reason relies on a derivation that the step does not name"
+    elif step.relation is Relation.EXCEEDS and step is not derivation.steps[-1]:
+        fault = "a bound ends a derivation"
+    else:
+        return checked
+    return replace(checked, outcome=Outcome(How.WRONG, fault))
 
 
 def _at_points(checked: CheckedStep, domain: Mapping[Symbol, Set], seed: int) -> CheckedStep:

@@ -79,7 +79,9 @@ def _finite(function: Any, variable: Symbol, lower: Any, upper: Any, walk: Walk)
         return arb.nan()
     if end < start:
         return -_finite(function, variable, upper, lower, walk)
-    (least, left), (right, most) = _bounds(lower, walk), _bounds(upper, walk)
+    (least, left), (right, most) = walk.bounds(lower), walk.bounds(upper)
+    if least is None or left is None or right is None or most is None:
+        return arb.nan()  # astronomically far away
     roots = {root for node in function.atoms(*_SWITCHES) for root in _roots(node, variable) or ()}
     inside = sorted(root for root in roots if left < root < right)
     marks = [lower, *map(Rational, inside), upper]
@@ -92,13 +94,6 @@ def _finite(function: Any, variable: Symbol, lower: Any, upper: Any, walk: Walk)
         else:  # what was inside a switch may show new ones
             total += _finite(branch, variable, a, b, walk)
     return total
-
-
-def _bounds(end: Any, walk: Walk) -> tuple[Fraction, Fraction]:
-    low, high = walk.bounds(end)
-    assert low is not None  # its ball is finite
-    assert high is not None
-    return low, high
 
 
 def _piece(function: Any, variable: Symbol, start: arb, end: arb, walk: Walk) -> arb:

@@ -117,10 +117,8 @@ def _arctan2(walk: Walk, node: Any) -> arb:
 
 def _binomial(walk: Walk, node: Any) -> arb:
     n, k = map(walk, node.args)
-    if k.is_exact() and k.is_integer():
-        lower = int(exactly(k))
-        if lower <= LARGEST_NUMBER_OF_TERMS:
-            return arb(0) if lower < 0 else n.bin(lower)
+    if k.is_exact() and k.is_integer() and k <= LARGEST_NUMBER_OF_TERMS:
+        return arb(0) if k < 0 else n.bin(int(exactly(k)))
     return (n + 1).gamma() * (k + 1).rgamma() * (n - k + 1).rgamma()
 
 
@@ -154,7 +152,7 @@ def _piecewise(walk: Walk, node: Any) -> arb:
 
 def _integer(walk: Walk, node: Any) -> int:
     x = walk(node)
-    if x.is_exact() and x.is_integer():
+    if x.is_exact() and x.is_integer() and abs(x) < 2**62:
         return int(exactly(x))
     low, high = walk.bounds(node)
     if low is not None and low == high and low.denominator == 1:

@@ -1,14 +1,15 @@
 r"""The kernels of a block of pairs, layer by layer.
 
-A pair `(x, x')` with angle `θ⁰` and squared norms enters; `Σ⁰ = σ_w² x·x' + σ_b²`, and for `l = 1..L`
+A pair `(x, x')` enters with its angle and squared norms. With `Kˡ = Σˡ + σ_b²`, the covariance of the preactivations of
+layer `l + 1`, so `K⁰ = σ_w² x·x' + σ_b²`, for `l = 1..L`
 
-    Σˡ = σ_w² c_φ E[φ(u)φ(v)] + σ_b²,   Σ̇ˡ = σ_w² c_φ E[φ'(u)φ'(v)],   (u, v) ~ N(0, Σˡ⁻¹),
-    Θˡ = Θˡ⁻¹ Σ̇ˡ + α_l Σˡ + γ_l,        Θ⁰ = α_0 Σ⁰ + γ_0,
+    Kˡ = σ_w² c_φ E[φ(u)φ(v)] + σ_b²,   Σ̇ˡ = σ_w² c_φ E[φ'(u)φ'(v)],   (u, v) ~ N(0, Kˡ⁻¹),
+    Θˡ = Θˡ⁻¹ Σ̇ˡ + α_l Kˡ + γ_l,        Θ⁰ = α_0 K⁰ + γ_0,
 
-where `α_l Σˡ + γ_l` is what the parameters between layers `l` and `l+1` contribute on their own: `α = 1, γ = 0` in the
-NTK parametrisation. `p_l`, `q_l` are `Σˡ(x, x)` and `Σˡ(x', x')`, of shapes that broadcast against the angles'.
+where `α_l Kˡ + γ_l` is what the parameters of layer `l + 1` contribute on their own: `α = 1, γ = 0` in the NTK
+parametrisation. `p_l`, `q_l` are `Kˡ(x, x)` and `Kˡ(x', x')`.
 
-For a homogeneous activation, `φ(s) = a s + b|s|`, the angle θ_l of `Σˡ` is iterated instead of the covariance. With
+For a homogeneous activation, `φ(s) = a s + b|s|`, the angle θ_l of `Kˡ` is iterated instead of the covariance. With
 `λ = b²/(a² + b²) ∈ [0, 1]`, `t = sin²(θ_{l−1}/2)` and `δ = 2λθ_{l−1}/π`,
 
     Σ̇ˡ = σ_w² (1 − δ),    sin²(θ_l/2) = t − (λ/π)(sin θ_{l−1} − θ_{l−1} cos θ_{l−1})    (σ_b = 0),
@@ -65,7 +66,7 @@ class Recursion:
         return len(self.slopes) - 1
 
     def steps(self, angle: Array, square: Array, square2: Array) -> Iterator[tuple[Array, Array]]:
-        """`(Σˡ, Σ̇ˡ)` for `l = 0..L`; `Σ̇⁰`, which no formula uses, is 0."""
+        """`(Kˡ, Σ̇ˡ)` for `l = 0..L`; `Σ̇⁰`, which no formula uses, is 0."""
         p, q = self._affine(square), self._affine(square2)
         cosine = 1 - 2 * np.square(np.sin(angle / 2))
         covariance = self._affine(geometric_mean(square, square2) * cosine)
@@ -82,7 +83,7 @@ class Recursion:
             yield covariance, self.weight_variance * derivative
 
     def nngp(self, angle: Array, square: Array, square2: Array) -> Array:
-        """`Σ^L`, in the shape of `angle`."""
+        """`K^L`, in the shape of `angle`."""
         [(covariance, _)] = deque(self.steps(angle, square, square2), maxlen=1)
         return covariance
 
@@ -95,7 +96,7 @@ class Recursion:
         return theta
 
     def ntk_layers(self, angle: Array, square: Array, square2: Array) -> Array:
-        """`(α_h Σʰ + γ_h) Σ̇^{h+1} ⋯ Σ̇^L`, `h = 0..L`, whose sum is `Θ^L`: shape `(L + 1, *angle.shape)`."""
+        """`(α_h Kʰ + γ_h) Σ̇^{h+1} ⋯ Σ̇^L`, `h = 0..L`, whose sum is `Θ^L`: shape `(L + 1, *angle.shape)`."""
         covariances, derivatives = zip(*self.steps(angle, square, square2), strict=True)
         own = zip(self.slopes, self.offsets, covariances, strict=True)
         terms = np.stack([slope * covariance + offset for slope, offset, covariance in own])

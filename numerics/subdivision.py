@@ -84,11 +84,13 @@ def holds(inequality: Any, over: Mapping[Any, tuple[Any, Any]], budget: int = 10
     """
     if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
         raise InvalidInput("budget", budget, "give a number of boxes, at least 1")
+    if not isinstance(inequality, sympy.Basic) and not callable(inequality):
+        raise InvalidInput("inequality", inequality, "give a SymPy comparison or a function of balls")
     box = tuple(_ends(str(key), ends) for key, ends in over.items())
     if not box:
         raise InvalidInput("over", over, "give at least one symbol its interval")
     keys = list(over)
-    question = _Formula.of(inequality, keys) if isinstance(inequality, sympy.Basic) else _Opaque(inequality)
+    question: Any = _Formula.of(inequality, keys) if isinstance(inequality, sympy.Basic) else _Opaque(inequality)
 
     def point(corner: tuple[Fraction, ...]) -> Box:
         return tuple((coordinate, coordinate) for coordinate in corner)

@@ -14,7 +14,7 @@ The derivation is the same for every degree. With `u = x`, `v = x cos θ + y sin
 with polynomials `P_k, Q_k`. Hence also `dκ_k/dρ = k² κ_{k−1}`.
 
 Source: arXiv:2511.07272 (W), after Cho and Saul, *Kernel methods for deep learning* (2009), whose `J_k` is `π κ_k`.
-Departure: they differentiate `J_0`-like integrals in the angle; here every degree is one integral in polar coordinates.
+Departure: they give `J_k = (−1)^k (sin θ)^{2k+1} (1/sin θ d/dθ)^k ((π − θ)/sin θ)`; here every degree is one integral.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _kernel(first: Expr, second: Expr, degree: int) -> Expr:
 
 
 def _check_degree(degree: int, smallest: int = 0) -> None:
-    if isinstance(degree, bool) or degree not in DEGREES or degree < smallest:
+    if isinstance(degree, bool) or not isinstance(degree, int) or degree not in DEGREES or degree < smallest:
         raise InvalidInput("degree", degree, f"give an integer from {smallest} to {DEGREES[-1]}")
 
 
@@ -113,11 +113,12 @@ def arccos_kernel(degree: int) -> Derivation:
         reason=Known((radial,)),
         using=(radial,),
     )
-    d = d.then(
-        radial.conclusion / pi * Integral(((cos(2 * psi - theta) + cos(theta)) / 2) ** k, *angle.limits),
-        because=r"$2\cos a\cos b = \cos(a + b) + \cos(a - b)$",
-        reason=Linearity(),
-    )
+    if degree > 0:
+        d = d.then(
+            radial.conclusion / pi * Integral(((cos(2 * psi - theta) + cos(theta)) / 2) ** k, *angle.limits),
+            because=r"$2\cos a\cos b = \cos(a + b) + \cos(a - b)$",
+            reason=Linearity(),
+        )
     integrand = (cos(chi) + cos(theta)) ** k
     d = d.then(
         factorial(k) / (2 * pi) * Integral(integrand, (chi, theta - pi, pi - theta)),
@@ -149,7 +150,7 @@ def _radial_moment(degree: int) -> Derivation:
     primitive = -exp(-(r**2) / 2) * Add(
         *(2 ** (degree - j) * factorial(degree) / factorial(j) * r ** (2 * j) for j in range(degree + 1))
     )
-    return Derivation(start, rf"\rho_{{{degree}}}", {}, title="A radial moment").then(
+    return Derivation(start, rf"R_{{{degree}}}", {}, title=f"The integral over the radius for degree {degree}").then(
         Integer(2) ** degree * factorial(degree),
         because="the fundamental theorem of calculus",
         reason=Antiderivative(primitive),

@@ -1,26 +1,29 @@
 r"""The flow of the correlation between two inputs through the layers of a wide ReLU network.
 
-Definition. Two inputs on the unit sphere at angle `θ₀ ∈ [0, π]` have, after `L` layers, the correlation
-`ρ_L = cos θ_L ∈ [−1, 1]`, with `ρ_{L+1} = κ₁(ρ_L)`, where `κ₁` is the arc-cosine kernel of degree one
+Definition. Two different inputs on the unit sphere, at the angle `θ₀ ∈ (0, π]`, have after `L` layers the correlation
+`ρ_L = cos θ_L ∈ [−1, 1)`, with `ρ_{L+1} = κ₁(ρ_L)`, where `κ₁` is the arc-cosine kernel of degree one
 (`theory/arccos.py`). In the angle:
 
     cos T(θ) = (sin θ + (π − θ) cos θ)/π,   θ_{L+1} = T(θ_L),   T: [0, π] → [0, π/2].
 
 Source: W (arXiv:2511.07272), section on depth; the recursion is that of Cho & Saul (2009). The source says that the
 correlation tends to one; here the rate follows with its first two terms,
-`1/θ_L = L/(3π) + log L/(2π) + o(log L)`, for every start `θ₀ ≠ 0`.
+`1/θ_L = L/(3π) + log L/(2π) + o(log L)`, whatever the start `θ₀ > 0`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import ClassVar
 
 from sympy import (
+    Derivative,
     Expr,
     IndexedBase,
     Interval,
     Limit,
+    S,
     Symbol,
     acos,
     cos,
@@ -35,14 +38,14 @@ from sympy import (
     symbols,
 )
 
+from .algebra import continuous_between, positive_on, taylor_coefficient
 from .arccos import arccos_kernel, theta
 from .derivation import Derivation, How, Outcome, Relation
 from .errors import InvalidInput
-from .reasons import Algebra, Continuity, StolzCesaro, equal, positive_on, vanishes
-from .timelimit import within
+from .reasons import Algebra, Continuity, StolzCesaro, equal
 
 L = Symbol("L", integer=True, positive=True)  # the number of hidden layers, or the index of one
-angle = IndexedBase("theta", nonnegative=True)  # angle[L] is θ_L
+angle = IndexedBase("theta", positive=True)  # angle[L] is θ_L, positive by `stays_apart`
 rho = Symbol("rho", real=True)  # the correlation ρ₀ of the inputs
 HALF_TURN = Interval(0, pi)
 DOMAIN = {theta: HALF_TURN}
@@ -62,15 +65,18 @@ def angle_after_layer(at: Expr = theta) -> Expr:
     return acos(cosine_after_layer()).subs(theta, at)
 
 
-RECURSION = {angle[L + 1]: angle_after_layer(angle[L])}
+def recursion() -> dict[Expr, Expr]:
+    """`θ_{L+1}` by `θ_L`, for `StolzCesaro`."""
+    return {angle[L + 1]: angle_after_layer(angle[L])}
 
 
 @dataclass(frozen=True)
 class Positive:
-    """`before > after` on an interval: every factor of the difference is free of zeros there."""
+    """`before > after` on an interval: every factor of the difference is continuous and free of zeros there."""
 
     symbol: Symbol
     interval: Interval
+    shows: ClassVar[Relation] = Relation.EXCEEDS
 
     def check(self, before: Expr, after: Expr) -> Outcome:
         if positive_on(before - after, self.symbol, self.interval):
@@ -80,45 +86,46 @@ class Positive:
 
 @dataclass(frozen=True)
 class PositiveByDerivative:
-    """`before > after` on `(a, b]`: the difference vanishes at `a` and its derivative is positive on `(a, b)`."""
+    """`before > after` on `(a, b]`: the difference is continuous, zero at `a`, and its slope positive on `(a, b)`."""
 
     symbol: Symbol
     interval: Interval
+    shows: ClassVar[Relation] = Relation.EXCEEDS
 
     def check(self, before: Expr, after: Expr) -> Outcome:
-        difference, left = before - after, self.interval.inf
-        start = equal(difference.subs(self.symbol, left), left * 0)
+        difference, (low, high) = before - after, self.interval.args[:2]
+        start = equal(difference.subs(self.symbol, low), S.Zero)
+        continuous = continuous_between(difference, self.symbol, (low, high))
         slope = diff(difference, self.symbol).simplify()
-        if start.proved and positive_on(slope, self.symbol, Interval.open(left, self.interval.sup)):
+        if start.proved and continuous and positive_on(slope, self.symbol, Interval.open(low, high)):
             return Outcome(How.ALGEBRA)
         return Outcome(How.UNDECIDED, "cannot see that the difference grows from zero")
 
 
 @dataclass(frozen=True)
 class DecreasesToFixedPoint:
-    """`x_{L+1} = T(x_L) < x_L` while `x_L > 0` and `T` is continuous with `T(0) = 0`: then `x_L → 0`.
+    """`0 < T(θ) < θ` for `θ ∈ (0, π]`, and `T` is continuous: then `θ_{L+1} = T(θ_L)` tends to 0 from any start there.
 
-    Proof: the sequence decreases and is bounded below by 0; its limit is a fixed point of `T`, and 0 is the only one.
-    `gap` must derive `cos T(θ) − cos θ > 0` on `(0, π]`, which is `T(θ) < θ`, as the cosine decreases on `[0, π]`.
+    Proof: the sequence decreases and is bounded below by 0; its limit is a fixed point of `T`, and none is in `(0, π]`.
+    As the cosine decreases on `[0, π]`, the inequalities are `1 > cos T(θ) > cos θ`, derived in `stays_apart` and
+    `correlation_gap`; as the composition of continuous functions `T` is continuous.
     """
 
-    gap: Derivation
-
     def check(self, before: Expr, after: Expr) -> Outcome:
-        if before != Limit(angle[L], L, oo) or after != 0:
+        if before != Limit(angle[L], L, oo) or after is not S.Zero:
             return Outcome(How.WRONG, "the statement is that the angle tends to zero")
-        if self.gap.bound != 0:
-            return Outcome(How.UNDECIDED, "the gap is not shown to be positive")
-        right_gap = vanishes(self.gap.start - (cosine_after_layer() - cos(theta))) is True
-        fixed = angle_after_layer(theta * 0) == 0
-        return Outcome(How.LEMMA, "monotone convergence") if right_gap and fixed else Outcome(How.WRONG, "another map")
+        steps = (*stays_apart().check(), *correlation_gap().check())
+        if not all(step.outcome.proved for step in steps):
+            return Outcome(How.UNDECIDED, "the inequalities are not proved")
+        return Outcome(How.LEMMA, "monotone convergence")
 
 
 @dataclass(frozen=True)
 class ImplicitExpansion:
-    """`(T(θ) − P(θ))/θⁿ → c` as `θ → 0`, because `cos(P(θ) + c θⁿ) − cos T(θ) = O(θ^{n+2})`, compared term by term.
+    """`(T(θ) − P(θ))/θⁿ → c` as `θ → 0`, because the cosines of `Q(θ) = P(θ) + c θⁿ` and `T(θ)` agree up to `θ^{n+1}`.
 
-    The cosine has slope `−sin θ ~ −θ`, so that an error `O(θ^{n+2})` in the cosine is one of `O(θ^{n+1})` in the angle.
+    Proof: `Q(θ) = θ + …`, and `T(θ) = θ + …` as well, since `T >= 0` and `cos T(θ) = 1 − θ²/2 + …`. The mean value
+    theorem gives `cos Q − cos T = −(Q − T) sin ξ` with `ξ ~ θ` between them, so `Q − T = O(θ^{n+2})/θ = o(θⁿ)`.
     """
 
     polynomial: Expr
@@ -127,27 +134,23 @@ class ImplicitExpansion:
     def check(self, before: Expr, after: Expr) -> Outcome:
         if before != Limit((angle_after_layer() - self.polynomial) / theta**self.order, theta, 0):
             return Outcome(How.WRONG, "the statement is not about this polynomial")
-        difference = cos(self.polynomial + after * theta**self.order) - cosine_after_layer()
-        return equal(series(difference, theta, 0, self.order + 2).removeO(), theta * 0)
-
-
-@dataclass(frozen=True)
-class LimitBySymPy:
-    """The limit of an elementary function of one variable at zero, where SymPy's algorithm (Gruntz) is complete."""
-
-    def check(self, before: Expr, after: Expr) -> Outcome:
-        if not isinstance(before, Limit):
-            return Outcome(How.UNDECIDED, "the line before is not a limit")
-        value = within(20, before.doit)
-        return Outcome(How.UNDECIDED, "the limit took too long") if value is None else equal(value, after)
+        expansion = self.polynomial + after * theta**self.order
+        if after.free_symbols or not expansion.is_polynomial(theta) or (expansion - theta).subs(theta, 0) != 0:
+            return Outcome(How.UNDECIDED, "the expansion is not a polynomial that vanishes at zero")
+        if taylor_coefficient(expansion, theta, 1) != 1:
+            return Outcome(How.UNDECIDED, "the expansion does not begin with the angle itself")
+        difference = cos(expansion) - cosine_after_layer()
+        agreeing = [equal(taylor_coefficient(difference, theta, k), S.Zero) for k in range(self.order + 2)]
+        return next((outcome for outcome in agreeing if not outcome.proved), agreeing[-1])
 
 
 @cache
 def increasing() -> Derivation:
     """`κ₁' = 1 − θ/π > 0` for `ρ ∈ (−1, 1)`: the correlation map is increasing (its derivative is `κ₀`)."""
     in_rho = (sqrt(1 - rho**2) + (pi - acos(rho)) * rho) / pi
-    d = Derivation(diff(in_rho, rho), r"\kappa_1'(\rho)", {rho: Interval.open(-1, 1)}, "The correlation map increases")
-    d = d.then(1 - acos(rho) / pi, because="the two square roots cancel", reason=Algebra())
+    interval = {rho: Interval.open(-1, 1)}
+    d = Derivation(Derivative(in_rho, rho), r"\kappa_1'(\rho)", interval, "The correlation map increases")
+    d = d.then(1 - acos(rho) / pi, because="two square roots cancel", reason=Algebra())
     return d.then(
         rho * 0,
         because=r"$\arccos\rho < \pi$ for $\rho > -1$",
@@ -160,9 +163,12 @@ def increasing() -> Derivation:
 def convex() -> Derivation:
     """`κ₁'' = 1/(π √(1 − ρ²)) > 0` for `ρ ∈ (−1, 1)`: the correlation map is convex."""
     slope = increasing().lines[1]
-    d = Derivation(diff(slope, rho), r"\kappa_1''(\rho)", {rho: Interval.open(-1, 1)}, "The correlation map is convex")
+    interval = {rho: Interval.open(-1, 1)}
+    d = Derivation(Derivative(slope, rho), r"\kappa_1''(\rho)", interval, "The correlation map is convex")
     d = d.then(1 / (pi * sqrt(1 - rho**2)), because="differentiate", reason=Algebra(), using=(increasing(),))
-    return d.then(rho * 0, because="a root", reason=Positive(rho, Interval.open(-1, 1)), relation=Relation.EXCEEDS)
+    return d.then(
+        rho * 0, because="a root is positive", reason=Positive(rho, Interval.open(-1, 1)), relation=Relation.EXCEEDS
+    )
 
 
 @cache
@@ -184,15 +190,27 @@ def correlation_gap() -> Derivation:
 
 
 @cache
+def stays_apart() -> Derivation:
+    """`1 − ρ_{L+1} > 0` for `θ ∈ (0, π]`: no layer makes two different inputs equal."""
+    half_turn = Interval.Lopen(0, pi)
+    d = Derivation(1 - cosine_after_layer(), r"1 - \rho_{L+1}", {theta: half_turn}, "Different inputs stay different")
+    return d.then(
+        theta * 0,
+        because=r"it vanishes at $\theta = 0$ and its slope is $(\pi - \theta) \sin\theta/\pi > 0$",
+        reason=PositiveByDerivative(theta, half_turn),
+        relation=Relation.EXCEEDS,
+    )
+
+
+@cache
 def angle_vanishes() -> Derivation:
     """`θ_L → 0` for every start: the correlation tends to one."""
-    gap = correlation_gap()
-    d = Derivation(Limit(angle[L], L, oo), r"\lim_{L\to\infty}\theta_L", title="The angle tends to zero")
+    d = Derivation(Limit(angle[L], L, oo), "", title="The angle tends to zero")
     return d.then(
-        L * 0,
-        because="the angle decreases, and 0 is the only fixed point of the layer",
-        reason=DecreasesToFixedPoint(gap),
-        using=(gap,),
+        S.Zero,
+        because="the angle decreases, and no positive angle is a fixed point of the layer",
+        reason=DecreasesToFixedPoint(),
+        using=(stays_apart(), correlation_gap()),
     )
 
 
@@ -269,12 +287,10 @@ def reciprocal_increment(order: int) -> Derivation:
 def angle_decay() -> Derivation:
     r"""`1/(L θ_L) → 1/(3π)`: the angle of any two different inputs decays as `3π/L`, whatever it was."""
     increment, vanishing = reciprocal_increment(0), angle_vanishes()
-    lemma = StolzCesaro(L, 1 / angle[L], L, RECURSION)
+    lemma = StolzCesaro(L, 1 / angle[L], L, recursion())
     excess = Symbol("q")
-    d = Derivation(
-        Limit(1 / angle[L] / L, L, oo), r"\lim_{L\to\infty}\frac{1}{L\,\theta_L}", title="The decay of the angle"
-    )
-    d = d.then(Limit(lemma.increments(), L, oo), because=r"Stolz--Cesaro", reason=lemma)
+    d = Derivation(Limit(1 / angle[L] / L, L, oo), "", title="The decay of the angle")
+    d = d.then(Limit(lemma.increments(), L, oo), because="Stolz--Cesaro on the recursion", reason=lemma)
     return d.then(
         increment.conclusion,
         because=r"$\theta_L \to 0$, and $1/T(\theta) - 1/\theta$ has this limit at 0",
@@ -292,7 +308,7 @@ def angle_scale() -> Derivation:
     r"""`L θ_L → 3π`, the inverse of `angle_decay`."""
     decay = angle_decay()
     excess = Symbol("q")
-    d = Derivation(Limit(L * angle[L], L, oo), r"\lim_{L\to\infty} L\,\theta_L", title="The angle after many layers")
+    d = Derivation(Limit(L * angle[L], L, oo), "", title="The angle after many layers")
     return d.then(
         1 / decay.conclusion,
         because="the inverse of the limit above",
@@ -308,14 +324,11 @@ def angle_second_order() -> Derivation:
     r"""`(1/θ_L − L/(3π))/log L → 1/(2π)`: the logarithm that slows the correlation down."""
     first, second = reciprocal_increment(0).conclusion, reciprocal_increment(1)
     scale, vanishing = angle_scale(), angle_vanishes()
-    lemma = StolzCesaro(L, 1 / angle[L] - first * L, log(L), RECURSION)
+    lemma = StolzCesaro(L, 1 / angle[L] - first * L, log(L), recursion())
     slope, excess, spacing = symbols("q epsilon w")
-    d = Derivation(
-        Limit((1 / angle[L] - first * L) / log(L), L, oo),
-        r"\lim_{L\to\infty}\frac{1/\theta_L - L/(3\pi)}{\log L}",
-        title="The second term of the inverse angle",
-    )
-    d = d.then(Limit(lemma.increments(), L, oo), because="Stolz--Cesaro", reason=lemma)
+    start = Limit((1 / angle[L] - first * L) / log(L), L, oo)
+    d = Derivation(start, "", title="The second term of the inverse angle")
+    d = d.then(Limit(lemma.increments(), L, oo), because="Stolz--Cesaro on the recursion", reason=lemma)
     form = (second.conclusion + slope) * (scale.conclusion + excess) / (1 + spacing)
     null = {
         slope: second.start.args[0].subs(theta, angle[L]) - second.conclusion,

@@ -17,11 +17,11 @@ from functools import cache
 
 from sympy import (
     Expr,
-    Indexed,
     Integral,
     Interval,
     Limit,
     Product,
+    S,
     Sum,
     Symbol,
     cancel,
@@ -61,30 +61,25 @@ def profile(at: Expr = y) -> Expr:
 
 
 def layer_average() -> Expr:
-    """`Θ̄^L` as the sum over layers: `1/(L+1) ∑_h cos θ_h ∏_{j≥h} (1 − θ_j/π)`."""
-    return Sum(cos(_angle(_h)) * Product(1 - _angle(_j) / pi, (_j, _h, L - 1)), (_h, 0, L)) / (L + 1)
-
-
-def _angle(index: Expr) -> Indexed:
-    return angle[index]
+    """`Θ̄^L` as the mean over the layers: `1/(L+1) ∑_h cos θ_h ∏_{j≥h} (1 − θ_j/π)`, with `θ_0 = 3π s/L`."""
+    return Sum(cos(angle[L, _h]) * Product(1 - angle[L, _j] / pi, (_j, _h, L - 1)), (_h, 0, L)) / (L + 1)
 
 
 @dataclass(frozen=True)
 class FluidLimit:
-    r"""The sum over layers tends to `∫₀¹ exp(−(1/π) ∫_x^1 ϑ(y) dy) dx` when `θ₀ = 3π s/L`.
+    r"""The mean over the layers tends to `∫₀¹ exp(−(1/π) ∫_x^1 ϑ(y) dy) dx`.
 
-    Proof. No angle exceeds `θ₀`, so `1/θ_l = 1/θ₀ + l β + l o(1)` uniformly in `l`, with `β = lim 1/T − 1/θ`; hence
-    `L θ_{xL} → ϑ(x)` uniformly on `[0, 1]`. As `log(1 − θ_j/π) = −θ_j/π + O(1/L²)` and `cos θ_h = 1 + O(1/L²)`, the
-    product and the sum are Riemann sums of continuous functions. Checked: `1/ϑ` starts at `1/(3π s)` and has slope `β`.
+    Proof. No angle exceeds `θ₀ = 3π s/L`, so that `1/θ_l = 1/θ₀ + l (β + o(1))` uniformly in `l`, where `β` is the
+    limit of `1/T(θ) − 1/θ` at 0 (`reciprocal_increment`); hence `L θ_{xL} → ϑ(x)` uniformly on `[0, 1]`, where `1/ϑ`
+    starts at `1/(3π s)` and has the slope `β`. As `log(1 − θ_j/π) = −θ_j/π + O(1/L²)` and `cos θ_h = 1 + O(1/L²)`, the
+    product and the mean tend to the exponential and the integral as Riemann sums of continuous functions.
     """
-
-    increment: Derivation
 
     def check(self, before: Expr, after: Expr) -> Outcome:
         if before != Limit(layer_average(), L, oo):
-            return Outcome(How.WRONG, "the line before is not the average over layers")
-        start = equal(1 / profile(y * 0), 1 / (3 * pi * s))
-        slope = equal(diff(1 / profile(), y), self.increment.conclusion)
+            return Outcome(How.WRONG, "the line before is not the mean over the layers")
+        start = equal(1 / profile(S.Zero), 1 / (3 * pi * s))
+        slope = equal(diff(1 / profile(), y), reciprocal_increment(0).conclusion)
         if not (start.proved and slope.proved):
             return slope if start.proved else start
         expected = Integral(exp(-Integral(profile() / pi, (y, x, 1))), (x, 0, 1))
@@ -123,13 +118,13 @@ def crossover() -> Derivation:
     d = d.then(
         Integral(damping.start, (x, 0, 1)),
         because=r"Riemann sums, with $L\,\theta_{xL} \to 3\pi s/(1 + sx)$",
-        reason=FluidLimit(increment),
+        reason=FluidLimit(),
         using=(increment,),
     )
     d = d.then(
         Integral(damping.conclusion, (x, 0, 1)),
         because="the product found above",
-        reason=Algebra({damping.start: damping.conclusion}),
+        reason=Algebra(known=(damping,)),
         using=(damping,),
     )
     primitive = (1 + s * x) ** 4 / (4 * s * (1 + s) ** 3)
@@ -140,35 +135,37 @@ def crossover() -> Derivation:
     )
 
 
-@dataclass(frozen=True)
-class FluidCorrection:
-    r"""The coefficient of `1/L` beyond `FluidLimit`, from the second term `γ θ` of `1/T(θ) − 1/θ`.
+@cache
+def travelled() -> Derivation:
+    r"""`∫_0^x ϑ = 3π log(1 + s x)`: the sum of the angles before layer `x L`, in the limit."""
+    d = Derivation(
+        Integral(profile(), (y, 0, x)),
+        r"\int_0^x \vartheta",
+        {s: Interval.open(0, oo), x: Interval(0, 1)},
+        "The sum of the angles",
+    )
+    return d.then(
+        3 * pi * log(1 + s * x),
+        because="it is an antiderivative",
+        reason=Antiderivative(3 * pi * log(1 + s * y)),
+    )
 
-    Proof. `1/θ_l = L/ϑ + γ ∑_{i<l} θ_i + O(1/L)` gives `L θ_{xL} = ϑ − (γ/L) ϑ² ∫₀^x ϑ + O(1/L²)`. By Euler–Maclaurin
-    `∑_{j≥xL} θ_j/π = (1/π) ∫_x^1 (ϑ − (γ/L) ϑ² ∫₀^y ϑ) dy + (ϑ(x) − ϑ(1))/(2πL)`, and `log(1 − θ/π)` adds
-    `−θ²/(2π²)`; the average over `L + 1` layers is `∫g + (1/L) ((g(0) + g(1))/2 − ∫g)`. All remainders are `O(1/L²)`.
-    """
 
-    leading: Derivation
-    damping: Derivation
-    increment: Derivation
-
-    def value(self) -> Expr:
-        """The coefficient, as an integral over the layers and the ends of Euler–Maclaurin."""
-        g, theta = self.damping.conclusion, profile()
-        travelled = 3 * pi * log(1 + s * y)  # ∫₀^y ϑ, checked in `check`
-        slower = self.increment.conclusion * theta**2 * travelled / pi
-        squares = theta**2 / (2 * pi**2)
-        ends = (profile(x) - profile(x**0)) / (2 * pi)
-        exponent = _integrate_layers(slower - squares, y, x, x**0) - ends
-        return Integral(factor(g * exponent), (x, 0, 1)) + (g.subs(x, 0) + g.subs(x, 1)) / 2 - self.leading.conclusion
-
-    def check(self, before: Expr, after: Expr) -> Outcome:
-        if before != Limit(L * (layer_average() - self.leading.conclusion), L, oo):
-            return Outcome(How.WRONG, "the line before is not the distance to the crossover, times L")
-        travelled = equal(diff(3 * pi * log(1 + s * y), y), profile())
-        same = equal(after, self.value()) if travelled.proved else travelled
-        return Outcome(How.LEMMA, "Euler–Maclaurin") if same.proved else same
+@cache
+def damping_correction() -> Derivation:
+    r"""The coefficient `E(x)` of `1/L` in `log ∏_{j≥xL} (1 − θ_j/π)`; see `FluidCorrection`."""
+    increment, before = reciprocal_increment(1), travelled()
+    slower = increment.conclusion / pi * profile() ** 2 * before.conclusion.subs(x, y)
+    integral = Integral(slower - profile() ** 2 / (2 * pi**2), (y, x, 1))
+    ends = (profile(x) - profile(S.One)) / (2 * pi)
+    d = Derivation(integral - ends, "E(x)", {s: Interval.open(0, oo), x: Interval(0, 1)}, "The damping at finite depth")
+    primitive = _layer_primitive(integral.function, y)
+    return d.then(
+        factor(primitive.subs(y, 1) - primitive.subs(y, x) - ends),
+        because="integrate by parts",
+        reason=Antiderivative(primitive),
+        using=(increment, before),
+    )
 
 
 def _layer_primitive(integrand: Expr, layer: Symbol) -> Expr:
@@ -178,9 +175,32 @@ def _layer_primitive(integrand: Expr, layer: Symbol) -> Expr:
     return integrate(in_w, w).subs(w, 1 + s * layer)
 
 
-def _integrate_layers(integrand: Expr, layer: Symbol, lower: Expr, upper: Expr) -> Expr:
-    primitive = _layer_primitive(integrand, layer)
-    return primitive.subs(layer, upper) - primitive.subs(layer, lower)
+@dataclass(frozen=True)
+class FluidCorrection:
+    r"""The coefficient of `1/L` beyond `FluidLimit`: `∫₀¹ g E + (g(0) + g(1))/2 − ∫₀¹ g`.
+
+    Here `g` is the damping (`damping_product`), and `E/L` its relative error at finite depth (`damping_correction`),
+
+        E(x) = (γ/π) ∫_x^1 ϑ² ∫₀^y ϑ dy − (1/(2π²)) ∫_x^1 ϑ² − (ϑ(x) − ϑ(1))/(2π),
+
+    where `1/T(θ) − 1/θ = β + γ θ + O(θ²)`. Proof. As `θ_i = O(1/L)`, `1/θ_l = 1/θ₀ + l β + γ ∑_{i<l} θ_i + O(1/L)`, so
+    that `L θ_{xL} = ϑ − (γ/L) ϑ² ∫₀^x ϑ + O(1/L²)`, uniformly. By Euler–Maclaurin `∑_{j≥xL} θ_j/π` is
+    `(1/π) ∫_x^1 (ϑ − (γ/L) ϑ² ∫₀^y ϑ) dy + (ϑ(x) − ϑ(1))/(2πL) + O(1/L²)`; as `log(1 − θ/π) = −θ/π − θ²/(2π²) + O(θ³)`,
+    the product is `g (1 + E/L + O(1/L²))`. Last, `cos θ_h = 1 + O(1/L²)`, and the mean of `g` over the layers
+    `0, …, L` is `∫g + ((g(0) + g(1))/2 − ∫g)/L + O(1/L²)`.
+    """
+
+    def coefficient(self) -> Expr:
+        """The coefficient, its integrals over the layers not yet evaluated."""
+        g, correction = damping_product().conclusion, damping_correction().conclusion
+        ends = (g.subs(x, 0) + g.subs(x, 1)) / 2
+        return Integral(factor(g * correction), (x, 0, 1)) + ends - crossover().conclusion
+
+    def check(self, before: Expr, after: Expr) -> Outcome:
+        if before != Limit(L * (layer_average() - crossover().conclusion), L, oo):
+            return Outcome(How.WRONG, "the line before is not the distance to the crossover, times L")
+        same = equal(after, self.coefficient())
+        return Outcome(How.LEMMA, "Euler–Maclaurin") if same.proved else same
 
 
 @cache
@@ -189,16 +209,20 @@ def crossover_correction() -> Derivation:
 
     `Φ₁(s) ~ (3/8) log s` as `s → ∞`, which is the rate of `theory/depth.py` seen from here; `Φ₁(s) → 0` as `s → 0`.
     """
-    reason = FluidCorrection(crossover(), damping_product(), reciprocal_increment(1))
+    reason = FluidCorrection()
     d = Derivation(
         Limit(L * (layer_average() - crossover().conclusion), L, oo),
         r"\Phi_1(s)",
         {s: Interval.open(0, oo)},
         "The error of the crossover at finite depth",
     )
-    using = (reason.leading, reason.damping, reason.increment)
-    integral = reason.value()
-    d = d.then(integral, because="Euler--Maclaurin on the product and on the sum", reason=reason, using=using)
+    integral = reason.coefficient()
+    d = d.then(
+        integral,
+        because="Euler--Maclaurin on the product and on the mean",
+        reason=reason,
+        using=(crossover(), damping_product(), damping_correction()),
+    )
     (inside,) = integral.atoms(Integral)
     primitive = _layer_primitive(inside.function, x)
     value = integral.xreplace({inside: primitive.subs(x, 1) - primitive.subs(x, 0)})

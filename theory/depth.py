@@ -5,7 +5,7 @@ Definition. On the unit sphere, with the angles `θ_L` of `theory/correlation.py
 
     Θ⁰ = cos θ₀,   Θ^{L+1} = (1 − θ_L/π) Θ^L + cos θ_{L+1},   Θ̄^L = Θ^L/(L + 1).
 
-`L >= 0` counts hidden layers; `θ₀ ∈ [0, π]` is the angle of the inputs; `Θ̄^L = 1` when `θ₀ = 0`.
+`L >= 0` counts hidden layers; `θ₀ ∈ [0, π]` is the angle of the inputs, and `Θ̄^L = 1` when `θ₀ = 0`.
 
 Source: W (arXiv:2511.07272), Theorem 2 (`Θ̄^L → 1/4` for `θ₀ ≠ 0`) and the rate `O(1/L)` reported from experiments.
 Departure: the rate is `(3/8) log L / L`, whatever the angle of the inputs, so that `O(1/L)` does not hold.
@@ -16,18 +16,19 @@ from __future__ import annotations
 
 from functools import cache
 
-from sympy import Expr, IndexedBase, Interval, Limit, cos, expand, log, oo, pi, symbols
+from sympy import Expr, IndexedBase, Interval, Limit, S, cos, expand, log, oo, pi, symbols
 
+from .algebra import taylor_coefficient
 from .arccos import theta
-from .correlation import L, LimitBySymPy, angle, angle_scale, angle_second_order, angle_vanishes
+from .correlation import L, angle, angle_scale, angle_second_order, angle_vanishes
 from .derivation import Derivation
-from .reasons import Algebra, Continuity, StolzCesaro
+from .reasons import Algebra, Continuity, LowestTerm, StolzCesaro
+from .sums import Induction
 
-ntk = IndexedBase("Theta")  # ntk[L] is Θ^L
+ntk = IndexedBase("Theta")  # ntk[L] is Θ^L, at θ₀ > 0
+diagonal = IndexedBase("D")  # diagonal[L] is Θ^L, at θ₀ = 0
 
 RECURSION = {ntk[L + 1]: (1 - angle[L] / pi) * ntk[L] + cos(angle[L + 1])}
-# From the first layer on no angle exceeds a quarter turn: T maps [0, π] to [0, π/2].
-_RANGES = {angle[L]: Interval(0, pi / 2)}
 
 
 def normalised() -> Expr:
@@ -36,27 +37,43 @@ def normalised() -> Expr:
 
 
 @cache
-def coincident() -> Derivation:
-    """`Θ̄^L = 1` when the inputs are equal: the angle stays 0, so each layer adds exactly 1."""
-    grown = RECURSION[ntk[L + 1]].subs({angle[L]: 0, angle[L + 1]: 0, ntk[L]: L + 1})
-    d = Derivation(grown / (L + 2), r"\bar\Theta^{(L+1)}(x, x)", title="The kernel of equal inputs")
+def coincident_growth() -> Derivation:
+    """`Θ^L = L + 1` when the inputs are equal, by induction: the angle stays 0, so each layer adds exactly 1."""
+    following = RECURSION[ntk[L + 1]].subs({angle[L]: 0, angle[L + 1]: 0, ntk[L]: diagonal[L]})
+    d = Derivation(diagonal[L], r"\Theta^{(L)}(x, x)", {L: Interval(0, oo)}, title="The kernel of equal inputs")
     return d.then(
-        L**0,
-        because=r"$\theta_L = 0$ and $\Theta^{(L)} = L + 1$, by induction from $\Theta^{(0)} = 1$",
-        reason=Algebra(),
+        L + 1,
+        because=r"by induction, with $\theta_L = 0$ in the recursion",
+        reason=Induction(diagonal[L], L, first=0, base=S.One, following=following),
     )
 
 
 @cache
-def growth() -> Derivation:
-    r"""`Θ^L/L → 1/4` for inputs at an angle `θ₀ ≠ 0`."""
-    vanishing, scale = angle_vanishes(), angle_scale()
-    lemma = StolzCesaro(L, ntk[L], L, RECURSION, damping=angle[L] / pi, ranges=_RANGES)
-    excess, next_angle = symbols("epsilon phi")
+def coincident() -> Derivation:
+    """`Θ̄^L = 1` when the inputs are equal."""
+    grows = coincident_growth()
     d = Derivation(
-        Limit(ntk[L] / L, L, oo), r"\lim_{L\to\infty}\frac{\Theta^{(L)}}{L}", title="The growth of the kernel"
+        diagonal[L] / (L + 1),
+        r"\bar\Theta^{(L)}(x, x)",
+        {L: Interval(0, oo)},
+        title="The normalised kernel of equal inputs",
     )
-    d = d.then(Limit(lemma.increments(), L, oo), because="weighted Stolz--Cesaro on the recursion", reason=lemma)
+    return d.then(S.One, because=r"$\Theta^{(L)} = L + 1$", reason=Algebra(known=(grows,)), using=(grows,))
+
+
+@cache
+def growth() -> Derivation:
+    r"""`Θ^L/L → 1/4` for any two different inputs."""
+    vanishing, scale = angle_vanishes(), angle_scale()
+    lemma = StolzCesaro(L, ntk[L], L, RECURSION, damping=angle[L] / pi, using=(vanishing,))
+    excess, next_angle = symbols("epsilon phi")
+    d = Derivation(Limit(ntk[L] / L, L, oo), "", title="The growth of the kernel")
+    d = d.then(
+        Limit(lemma.increments(), L, oo),
+        because="weighted Stolz--Cesaro on the recursion",
+        reason=lemma,
+        using=(vanishing,),
+    )
     form = cos(next_angle) / (1 + (scale.conclusion + excess) / pi)
     null = {excess: L * angle[L] - scale.conclusion, next_angle: angle[L + 1]}
     using = (vanishing, scale)
@@ -93,17 +110,18 @@ def normalised_ntk_limit() -> Derivation:
 
 @cache
 def logarithmic_excess() -> Derivation:
-    r"""`(Θ^L − L/4)/log L → 3/8`: the second term of the kernel, for inputs at any angle `θ₀ ≠ 0`."""
+    r"""`(Θ^L − L/4)/log L → 3/8`: the second term of the kernel, for any two different inputs."""
     quarter = growth().conclusion
     scale, second, vanishing = angle_scale(), angle_second_order(), angle_vanishes()
     excess_ntk = ntk[L] - quarter * L
-    lemma = StolzCesaro(L, excess_ntk, log(L), RECURSION, damping=angle[L] / pi, ranges=_RANGES)
-    d = Derivation(
-        Limit(excess_ntk / log(L), L, oo),
-        r"\lim_{L\to\infty}\frac{\Theta^{(L)} - L/4}{\log L}",
-        title="The second term of the kernel",
+    lemma = StolzCesaro(L, excess_ntk, log(L), RECURSION, damping=angle[L] / pi, using=(vanishing,))
+    d = Derivation(Limit(excess_ntk / log(L), L, oo), "", title="The second term of the kernel")
+    d = d.then(
+        Limit(lemma.increments(), L, oo),
+        because="weighted Stolz--Cesaro on the recursion",
+        reason=lemma,
+        using=(vanishing,),
     )
-    d = d.then(Limit(lemma.increments(), L, oo), because="weighted Stolz--Cesaro on the recursion", reason=lemma)
     # With y = log L/L, z = 1/log L and 1/θ_L = L/(3π) + (1/(2π) + ε) log L:  L θ_L/π = 3/(1 + 3π(1/(2π) + ε) y).
     deviation, y, z, spacing, cosine = symbols("epsilon y z w c")
     slowing = 3 * pi * (second.conclusion + deviation)
@@ -130,11 +148,7 @@ def next_cosine_negligible() -> Derivation:
     r"""`(1 − cos θ_{L+1}) L/log L → 0`: that `Σ^L` is not yet one matters only at order `1/L²`."""
     scale, vanishing, curvature = angle_scale(), angle_vanishes(), _cosine_curvature()
     form_curvature, excess, factor = symbols("eta epsilon v")
-    d = Derivation(
-        Limit((1 - cos(angle[L + 1])) * L / log(L), L, oo),
-        r"\lim_{L\to\infty}\frac{L\,(1 - \cos\theta_{L+1})}{\log L}",
-        title="The correlation itself is negligible",
-    )
+    d = Derivation(Limit((1 - cos(angle[L + 1])) * L / log(L), L, oo), "", title="The correlation itself is negligible")
     form = (curvature.conclusion + form_curvature) * (scale.conclusion + excess) ** 2 * factor
     null = {
         form_curvature: (1 - cos(angle[L + 1])) / angle[L + 1] ** 2 - curvature.conclusion,
@@ -152,19 +166,19 @@ def next_cosine_negligible() -> Derivation:
 
 @cache
 def _cosine_curvature() -> Derivation:
-    start = Limit((1 - cos(theta)) / theta**2, theta, 0)
-    d = Derivation(start, r"\lim_{\theta\to0}\frac{1-\cos\theta}{\theta^2}", title="The curvature of the cosine")
-    return d.then(start.doit(), because="a limit of elementary functions", reason=LimitBySymPy())
+    d = Derivation(Limit((1 - cos(theta)) / theta**2, theta, 0), "", title="The curvature of the cosine")
+    value = taylor_coefficient(1 - cos(theta), theta, 2)
+    return d.then(value, because="the Taylor series of the cosine", reason=LowestTerm(2))
 
 
 @cache
 def _next_angle_vanishes() -> Derivation:
     vanishing = angle_vanishes()
     shifted = symbols("phi")
-    d = Derivation(Limit(angle[L + 1], L, oo), r"\lim_{L\to\infty}\theta_{L+1}", title="The same, one layer later")
+    d = Derivation(Limit(angle[L + 1], L, oo), "", title="The angle one layer later")
     return d.then(
         L * 0,
-        because=r"$\theta_L \to 0$",
+        because=r"as $\theta_L$ does",
         reason=Continuity(shifted, {shifted: angle[L + 1]}, using=(vanishing,)),
         using=(vanishing,),
     )

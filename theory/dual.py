@@ -51,6 +51,7 @@ from sympy import (
     nsimplify,
     oo,
     pi,
+    powsimp,
     simplify,
     sinh,
     sqrt,
@@ -79,7 +80,7 @@ from .gaussian import (
 )
 from .hermite import hermite_moment, s, t
 from .integration import Known, Linearity
-from .reasons import Algebra, Antiderivative
+from .reasons import Algebra, Antiderivative, shown
 
 a, b = symbols("a b", positive=True)  # the variances of u and v
 c = Symbol("c", real=True)  # their covariance, c² <= ab
@@ -105,7 +106,7 @@ def dual(activation: Activation) -> Derivation:
     >>> dual(ReLU()).conclusion
     (c*(pi - acos(c/(sqrt(a)*sqrt(b)))) + sqrt(a*b - c**2))/(2*pi)
     >>> dual(Erf()).conclusion
-    2*asin(2*c/sqrt((2*a + 1)*(2*b + 1)))/pi
+    2*asin(2*c/(sqrt(2*a + 1)*sqrt(2*b + 1)))/pi
     """
     d = _start(activation, activation.expression(s), r"\Sigma")
     match activation:
@@ -159,10 +160,12 @@ def normalisation(activation: Activation) -> Derivation:
     """
     pair = dual(activation)
     z_squared = pair.start.subs(_SAME_UNIT)
-    d = Derivation(1 / z_squared, rf"c_{{{activation.name}}}", {}, title=f"The normalisation of {activation.name}")
+    d = Derivation(
+        1 / z_squared, rf"c_{{\text{{{activation.name}}}}}", {}, title=f"The normalisation of {activation.name}"
+    )
     return d.then(
         simplify(1 / pair.conclusion.subs(_SAME_UNIT)),
-        because=r"$E[\varphi(z)^2]$ is the dual at $a = b = c = 1$",
+        because=r"$\operatorname{E}[\varphi(z)^2]$ is the dual at $a = b = c = 1$",
         reason=Known((pair,), at=_SAME_UNIT),
         using=(pair,),
     )
@@ -253,10 +256,12 @@ def _by_parity(d: Derivation, alpha: Expr, beta: Expr, degree: int) -> Derivatio
         ),
         reason=Linearity(odd_in=(x, y)),
     )
-    moments = GaussianMoments()
-    d = d.then(moments.of(d.conclusion), because="Gaussian moments", reason=moments)
-    known = Known((kernel,))
-    d = d.then(known.of(d.conclusion), because="the arc-cosine kernel", reason=known, using=(kernel,))
+    if d.conclusion.has(expectation(odd)):  # not for alpha² = beta²
+        moments = GaussianMoments()
+        d = d.then(moments.of(d.conclusion), because="Gaussian moments", reason=moments)
+    if d.conclusion.has(Integral):  # not for beta = 0
+        known = Known((kernel,))
+        d = d.then(known.of(d.conclusion), because="the arc-cosine kernel", reason=known, using=(kernel,))
     return _in_covariances(d, _in_angles)
 
 
@@ -284,7 +289,7 @@ def _hyperbolic(value: Expr) -> Expr:
     for scale in (exp(-(a + b) / 2), exp((a + b) / 2)):
         rest = simplify(expand(expand(value) * expand(1 / scale)))
         if not rest.has(a, b):
-            return scale * rest
+            return powsimp(scale * rest)
     return value
 
 
@@ -292,7 +297,8 @@ def _hyperbolic(value: Expr) -> Expr:
 class PriceIntegral:
     """`E[φ(u)φ(v)] = ∫_0^c Σ̇(a, b, t) dt` for an odd φ, by Price's theorem, given the derivation of `Σ̇`.
 
-    The value at `c = 0`, that is at `θ = π/2`, is zero since there the integrand is odd in `y`.
+    The value at `c = 0`, that is at `θ = π/2`, is zero since there the integrand is odd in `y`. Both derivations, that
+    of `Σ̇` and that of the theorem, must be proved.
     """
 
     function: Expr  # φ(s)
@@ -304,6 +310,8 @@ class PriceIntegral:
             return Outcome(How.WRONG, "the line before is not E[φ(u)φ(v)]")
         if self.derivative.start != expectation(slope.subs(s, u) * slope.subs(s, v)):
             return Outcome(How.WRONG, "the derivation is not that of E[φ'(u)φ'(v)]")
+        if len(list(shown((self.derivative, price_theorem())))) < 2:
+            return Outcome(How.UNDECIDED, "a derivation relied on is not proved")
         at_zero = Linearity(odd_in=(y,)).check(before.subs(theta, pi / 2), Integer(0))
         if not at_zero.proved:
             return at_zero
@@ -316,7 +324,7 @@ def _by_price(d: Derivation, derivative: Derivation) -> Derivation:
     integrand = derivative.conclusion.subs(c, t)
     d = d.then(
         Integral(integrand, (t, 0, c)),
-        because=r"Price's theorem, and $E[\varphi(u)\varphi(v)] = 0$ at $c = 0$ as $\varphi$ is odd",
+        because=r"Price's theorem, and $\operatorname{E}[\varphi(u)\varphi(v)] = 0$ at $c = 0$ as $\varphi$ is odd",
         reason=PriceIntegral(Erf().expression(s), derivative),
         using=(derivative, price_theorem()),
     )

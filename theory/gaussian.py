@@ -53,7 +53,7 @@ from sympy import (
 )
 
 from .derivation import Derivation, How, Outcome
-from .integration import over_all, same, same_integrand, single
+from .integration import over_all, same_integrand, single
 from .reasons import equal
 
 theta = Symbol("theta", nonnegative=True)
@@ -104,7 +104,7 @@ class _Evaluated:
         evaluated = self.of(before)
         if evaluated == before:
             return Outcome(How.UNDECIDED, "no integral of the line before is of the kind that the formula covers")
-        outcome = same(evaluated, after)
+        outcome = equal(evaluated, after)
         return Outcome(How.LEMMA, type(self).__name__) if outcome.proved else outcome
 
 

@@ -31,6 +31,7 @@ from sympy import (
     Matrix,
     Max,
     Mul,
+    S,
     Symbol,
     cos,
     diff,
@@ -46,8 +47,9 @@ from sympy import (
     trigsimp,
 )
 
+from .algebra import vanishes
 from .derivation import Derivation, How, Outcome
-from .reasons import equal, vanishes
+from .reasons import equal, shown
 
 Limits = tuple[tuple[Expr, ...], ...]
 
@@ -57,14 +59,8 @@ def over_all(integrand: Expr, *variables: Symbol) -> Integral:
     return Integral(integrand, *((variable, -oo, oo) for variable in variables))
 
 
-def same(left: Expr, right: Expr) -> Outcome:
-    """The outcome of comparing two lines by exact algebra, each integral in them being an unknown number."""
-    names = _names(left, right)
-    return equal(left.xreplace(names), right.xreplace(names))
-
-
 def _names(*lines: Expr) -> dict[Basic, Basic]:
-    """A name for each integral in the lines, so that nothing tries to evaluate it."""
+    """A name for each integral in the lines, as an unknown number."""
     found = sorted({integral for line in lines for integral in line.atoms(Integral)}, key=str)
     return {integral: Dummy(f"I{index}") for index, integral in enumerate(found)}
 
@@ -76,6 +72,8 @@ def _as_one(line: Expr) -> tuple[dict[Limits, Expr], Expr] | None:
     integrands: dict[Limits, Expr] = {}
     for integral, name in names.items():
         limits = tuple(tuple(limit) for limit in integral.limits)
+        if any(len(limit) != 3 for limit in limits):
+            return None
         coefficient = remaining.coeff(name)
         remaining = expand(remaining - coefficient * name)
         if coefficient.has(*names.values(), *integral.variables):
@@ -105,15 +103,29 @@ def same_integrand(left: Expr, right: Expr) -> bool:
     return vanishes(difference) is True
 
 
-def _argument(w: Expr) -> Expr:
-    return factor_terms(expand(expand_trig(w)))
+def _scale_and_rest(w: Expr) -> tuple[Expr, Expr]:
+    """`w` in one form, as a positive factor times the rest."""
+    factors = Mul.make_args(factor_terms(expand(expand_trig(w))))
+    scale = Mul(*(part for part in factors if part.is_positive))
+    return scale, Mul(*(part for part in factors if not part.is_positive))
 
 
 def _arguments_in_one_form(integrand: Expr) -> Expr:
-    """`integrand` with the arguments of its positive parts, indicators, absolute values and signs in one form."""
-    integrand = integrand.replace(Max, lambda *args: Max(*map(_argument, args)))
-    integrand = integrand.replace(Heaviside, lambda w, *value_at_0: Heaviside(_argument(w), *value_at_0))
-    return integrand.replace(Abs, lambda w: Abs(_argument(w))).replace(sign, lambda w: sign(_argument(w)))
+    """Positive factors taken out of `(…)₊`, `1[… > 0]`, `|…|` and the sign; what remains inside is in one form."""
+
+    def positive_part(*args: Expr) -> Expr:
+        if len(args) != 2 or 0 not in args:
+            return Max(*args)
+        scale, rest = _scale_and_rest(Add(*args))
+        return scale * Max(0, rest)
+
+    def absolute_value(w: Expr) -> Expr:
+        scale, rest = _scale_and_rest(w)
+        return scale * Abs(rest)
+
+    integrand = integrand.replace(Max, positive_part).replace(Abs, absolute_value)
+    integrand = integrand.replace(Heaviside, lambda w, *value_at_0: Heaviside(_scale_and_rest(w)[1], *value_at_0))
+    return integrand.replace(sign, lambda w: sign(_scale_and_rest(w)[1]))
 
 
 def _by_absolute_values(integrand: Expr) -> Expr:
@@ -225,6 +237,8 @@ class Support:
             return _NOT_ONE
         old_ends = {variable: ends for variable, *ends in old[0]}
         new_ends = {variable: ends for variable, *ends in new[0]}
+        if self.psi not in old_ends or self.psi not in new_ends:
+            return Outcome(How.UNDECIDED, f"an integral is not over {self.psi}")
         (lower, upper), (new_lower, new_upper) = old_ends.pop(self.psi), new_ends.pop(self.psi)
         if old_ends != new_ends:
             return Outcome(How.WRONG, "the limits of another variable have changed")
@@ -276,25 +290,25 @@ class Separation:
         limits, integrand = old
         variables = {limit[0] for limit in limits}
         names = _names(after)
-        if {limit for integral in names for limit in map(tuple, integral.limits)} != set(limits):
-            return Outcome(How.WRONG, "the limits are not those of the line before")
+        new_limits = [tuple(limit) for integral in names for limit in integral.limits]
+        if len(new_limits) != len(limits) or set(new_limits) != set(limits):
+            return Outcome(How.WRONG, "the limits are not those of the line before, each once")
         if any(end.has(*variables) for _, *ends in limits for end in ends):
             return Outcome(How.WRONG, "a limit depends on another variable of integration")
         for integral in names:
             if integral.function.has(*(variables - set(integral.variables))):
                 return Outcome(How.WRONG, "a factor depends on a variable over which it is not integrated")
-        constant = after.xreplace(names)
-        for name in names.values():
-            constant = constant.coeff(name)
-        product = constant * Mul(*(integral.function for integral in names))
-        return equal(integrand, product)
+        constant = after.xreplace(names) / Mul(*names.values())
+        if constant.has(*names.values(), *variables):
+            return Outcome(How.WRONG, "the line is not a constant times the product of its integrals")
+        return equal(integrand, constant * Mul(*(integral.function for integral in names)))
 
 
 @dataclass(frozen=True)
 class Known:
     """Integrals have the values found by other derivations, each of which starts from (a multiple of) one integral.
 
-    `at` specialises the symbols of those derivations.
+    `at` specialises their symbols, inside the domains of the derivations. Each of them must be proved.
     """
 
     derivations: tuple[Derivation, ...]
@@ -311,7 +325,14 @@ class Known:
         return line.xreplace(values)
 
     def check(self, before: Expr, after: Expr) -> Outcome:
+        if len(list(shown(self.derivations))) < len(self.derivations):
+            return Outcome(How.UNDECIDED, "one of the derivations is not proved")
+        for derivation in self.derivations:
+            for symbol, value in self.at.items():
+                domain = derivation.domain.get(symbol, S.Complexes).subs(self.at)
+                if domain.contains(value) is not S.true:
+                    return Outcome(How.WRONG, f"{symbol} = {value} is outside the domain of a derivation")
         replaced = self.of(before)
         if replaced == before:
             return Outcome(How.WRONG, "no integral of the line before is one of those known")
-        return same(replaced, after)
+        return equal(replaced, after)

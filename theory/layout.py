@@ -55,7 +55,7 @@ def _symbol(token: str, tokens: Iterator[str], depth: int) -> float:
     if token == "{":
         return _group(tokens, depth)
     if token in "^_":
-        return _SCRIPT * _argument(tokens, depth)
+        return _SCRIPT * _argument(tokens, depth) + 0.1
     if token in _FRACTIONS:
         size = _SCRIPT if depth else 1.0
         return size * max(_argument(tokens, depth + 1), _argument(tokens, depth + 1)) + 0.5
@@ -68,7 +68,7 @@ def _symbol(token: str, tokens: Iterator[str], depth: int) -> float:
         return 0.0
     if token in _WORDS:
         return len(token) - 0.5
-    return _WIDE.get(token, 2.5 if token in _SPACED else 1.0)
+    return _WIDE.get(token, 2.5 if token in _SPACED else 1.0 if token.isdigit() else 1.15)
 
 
 def _text(tokens: Iterator[str]) -> float:
@@ -94,7 +94,7 @@ def rows(expression: Expr, room: float = PAGE) -> list[str]:
 
     >>> from sympy import symbols
     >>> a, b, c = symbols("alpha beta gamma")
-    >>> rows(a + b - c, room=5)
+    >>> rows(a + b - c, room=6)
     ['\\alpha + \\beta', '- \\gamma']
     """
     code = latex(expression)
@@ -142,7 +142,8 @@ def sentence_rows(text: str, room: float = PAGE) -> list[str]:
     ['one two', '$a + b$', 'three']
     """
     filled = [""]
-    for word in re.findall(r"(?:\$[^$]*\$|[^\s$])+", text) or [text]:
+    words = re.findall(r"(?:\$[^$]*\$|[^\s$])+", text) if text.count("$") % 2 == 0 else text.split()
+    for word in words:
         longer = f"{filled[-1]} {word}".lstrip()
         if filled[-1] and breadth_of_sentence(longer) > room:
             filled.append(word)

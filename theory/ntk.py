@@ -5,25 +5,26 @@ parameters iid N(0, 1), `σ_b >= 0` (zero: no biases). For two inputs `x, x'`, a
 
     ⟨g^l, g^l'⟩ → Σ_l,    Σ_0 = x·x',    Σ_l = c_φ E[φ(u)φ(v)],    Σ̇_l = c_φ E[φ'(u)φ'(v)],
 
-with `(u, v)` centred Gaussian of the covariance `Σ_{l−1} + σ_b²`, which is that of `(u^l, u^l')`. The tangent kernel is the
-scalar product of the gradients of `f` at `x` and `x'`, a sum over the layers `h = 1..L+1` whose weights and biases are its
-parameters. With `δ^h = ∂f/∂u^h`, layer `h` contributes `⟨δ^h, δ^h'⟩` times its *own part* (`own_part`, derived in
+with `(u, v)` centred Gaussian of the covariance `Σ_{l−1} + σ_b²`, which is that of `(u^l, u^l')`. The tangent kernel is
+the scalar product of the gradients of `f` at `x` and `x'`, a sum over the layers `h = 1..L+1` to which the parameters
+belong. With `δ^h = ∂f/∂u^h`, layer `h` contributes `⟨δ^h, δ^h'⟩` times its *own part* (`own_part`, derived in
 `layer_gradient`), and backpropagation gives `⟨δ^h, δ^h'⟩ → ∏_{l=h}^L Σ̇_l`. Hence
 
     Θ_L = Σ_{h=1}^{L+1} T_h ∏_{l=h}^L Σ̇_l,    T_h = Σ_{h−1} + σ_b²,
 
 or `Θ_L = Θ_{L−1} Σ̇_L + T_{L+1}`, `Θ_0 = T_1`. Without biases `T_h = Σ_{h−1}`. In the standard parametrisation
-(`theory/parametrisation.py`) `T_1 = Σ_0 + 1` and `T_h = (m_{h−1}/c_φ) Σ_{h−1} + 1`, the ones only where there are biases.
+(`theory/parametrisation.py`) `T_1 = Σ_0 + 1` and `T_h = (m_{h−1}/c_φ) Σ_{h−1} + 1`, with the 1 if there are biases.
 
-The two limits are theorems (Jacot et al. 2018; Arora et al. 2019; Yang 2020), compared with finite networks elsewhere. For
-`L = 1` no limit is needed: the expectation is `Θ_1` at every width (`one_hidden_layer_expectation`).
+The two limits are theorems (Jacot et al. 2018; Arora et al. 2019; Yang 2020), not derived here. For `L = 1` none is
+needed: the expectation is `Θ_1` at every width (`one_hidden_layer_expectation`).
 
-Source: W and N in the list of claims; Jacot, Gabriel, Hongler, arXiv:1806.07572. `Σ_l` is written with a lower index here.
+Source: arXiv:2511.07272 (W) and the NTK article (N); Jacot, Gabriel, Hongler, arXiv:1806.07572. Departures: `Σ_l` has a
+lower index, and the input is not divided by `sqrt(d)`.
 """
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 
 from sympy import (
     Add,
@@ -65,7 +66,7 @@ Sigma, Sigma_dot, Theta, m = (IndexedBase(name) for name in ("Sigma", "Sigmadot"
 LARGEST_EXPLICIT_DEPTH = 64
 
 
-def own_part(layer: Expr, bias: Expr = Integer(0), parametrisation: Parametrisation = Parametrisation.NTK) -> Expr:
+def own_part(layer: Expr, bias: Expr = S.Zero, parametrisation: Parametrisation = Parametrisation.NTK) -> Expr:
     """`T_h`, what layer `h = 1, …, L+1` contributes for each unit of `⟨δ^h, δ^h'⟩`; `bias` is `σ_b`, zero for none.
 
     >>> own_part(h), own_part(h, sigma_b)
@@ -83,9 +84,9 @@ def own_part(layer: Expr, bias: Expr = Integer(0), parametrisation: Parametrisat
 def layer_gradient(parametrisation: Parametrisation = Parametrisation.NTK) -> Derivation:
     """Where `own_part` comes from: the gradient in the parameters of one layer, at finite width.
 
-    The layer has `m` units and `n` inputs `g`, and `δ_i = ∂f/∂u_i`; `W_ij` and `b_i` enter `f` through `u_i` alone. In the
-    standard parametrisation the inputs are `sqrt(n/c_φ) g` and the biases have no factor; the first layer, whose inputs
-    are `x` itself, is as in the other one.
+    The layer has `m` units and `n` inputs `g`, and `δ_i = ∂f/∂u_i`; `W_ij` and `b_i` enter `f` through `u_i` alone. In
+    the standard parametrisation the inputs are `sqrt(n/c_φ) g` and the biases have no factor; the first layer, whose
+    inputs are `x` itself, has the weights' part of the NTK parametrisation.
     """
     i, j, k = symbols("i j k", integer=True, positive=True)
     units, inputs = symbols("m n", integer=True, positive=True)
@@ -115,7 +116,7 @@ def _check_depth(depth: int, largest: int) -> None:
         raise InvalidInput("depth", depth, f"give the number of hidden layers, an integer from 0 to {largest}")
 
 
-def ntk(depth: int, bias: Expr = Integer(0), parametrisation: Parametrisation = Parametrisation.NTK) -> Expr:
+def ntk(depth: int, bias: Expr = S.Zero, parametrisation: Parametrisation = Parametrisation.NTK) -> Expr:
     """`Θ_L` by the recursion, not multiplied out.
 
     >>> ntk(2)
@@ -132,9 +133,7 @@ def _recursion(own_parts: list[Expr]) -> Expr:
     return value
 
 
-def layers(
-    depth: int, bias: Expr = Integer(0), parametrisation: Parametrisation = Parametrisation.NTK
-) -> tuple[Expr, ...]:
+def layers(depth: int, bias: Expr = S.Zero, parametrisation: Parametrisation = Parametrisation.NTK) -> tuple[Expr, ...]:
     """The parts `T_h ∏_{l=h}^L Σ̇_l` of the layers `h = 1, …, L+1`.
 
     >>> layers(1)
@@ -147,23 +146,23 @@ def layers(
     )
 
 
-def layer_sum(depth: Expr, bias: Expr = Integer(0), parametrisation: Parametrisation = Parametrisation.NTK) -> Expr:
+def layer_sum(depth: Expr, bias: Expr = S.Zero, parametrisation: Parametrisation = Parametrisation.NTK) -> Expr:
     """`Σ_{h=1}^{L+1} T_h ∏_{l=h}^L Σ̇_l`, for a number or a symbol.
 
-    >>> layer_sum(L)
-    Sum(Product(Sigmadot[l], (l, h, L))*Sigma[h - 1], (h, 1, L + 1))
+    >>> layer_sum(2).doit()
+    Sigma[0]*Sigmadot[1]*Sigmadot[2] + Sigma[1]*Sigmadot[2] + Sigma[2]
     """
     return Sum(own_part(h, bias, parametrisation) * Product(Sigma_dot[l], (l, h, depth)), (h, 1, depth + 1))
 
 
-def nngp(depth: Expr, bias: Expr = Integer(0)) -> Expr:
+def nngp(depth: Expr, bias: Expr = S.Zero) -> Expr:
     """`Σ_L + σ_b²`, the covariance of the outputs `f(x), f(x')` at initialisation (the NNGP kernel)."""
     return Sigma[depth] + bias**2
 
 
-@cache
+@lru_cache(maxsize=None, typed=True)  # typed: 2.0 must not find what was cached for 2
 def recursion_equals_layer_sum(
-    depth: int, bias: Expr = Integer(0), parametrisation: Parametrisation = Parametrisation.NTK
+    depth: int, bias: Expr = S.Zero, parametrisation: Parametrisation = Parametrisation.NTK
 ) -> Derivation:
     """`Θ_L`, unrolled one layer at a time, is the sum over layers; `depth` a number.
 
@@ -171,7 +170,7 @@ def recursion_equals_layer_sum(
     Sigma[0]*Sigmadot[1] + Sigma[1]
     """
     _check_depth(depth, LARGEST_EXPLICIT_DEPTH)
-    d = Derivation(Theta[depth], rf"\Theta_{{{depth}}}", {}, title=f"The sum over layers at depth {depth}")
+    d = Derivation(Theta[depth], rf"\Theta_{{{depth}}}(x, x')", {}, title=f"The sum over layers at depth {depth}")
     own = [own_part(Integer(layer), bias, parametrisation) for layer in range(1, depth + 2)]
     for level in range(depth, -1, -1):
         value = own[level] + (Theta[level - 1] * Sigma_dot[level] if level > 0 else 0)
@@ -186,26 +185,25 @@ def recursion_equals_layer_sum(
 
 
 @cache
-def layer_sum_by_induction(
-    bias: Expr = Integer(0), parametrisation: Parametrisation = Parametrisation.NTK
-) -> Derivation:
+def layer_sum_by_induction(bias: Expr = S.Zero, parametrisation: Parametrisation = Parametrisation.NTK) -> Derivation:
     """`Θ_L` is the sum over layers for every `L >= 0`, by induction on the depth.
 
     >>> layer_sum_by_induction().conclusion == layer_sum(L)
     True
     """
-    d = Derivation(Theta[L], r"\Theta_{L}", {L: S.Naturals0}, title="The sum over layers at every depth")
+    d = Derivation(Theta[L], r"\Theta_{L}(x, x')", {L: S.Naturals0}, title="The sum over layers at every depth")
+    first = own_part(Integer(1), bias, parametrisation)
     following = Theta[L] * Sigma_dot[L + 1] + own_part(L + 2, bias, parametrisation)
     return d.then(
         layer_sum(L, bias, parametrisation),
-        because=rf"induction on $L$ with $\Theta_{{L+1}} = {latex(following)}$",
-        reason=Induction(Theta[L], L, 0, own_part(Integer(1), bias, parametrisation), following),
+        because=rf"induction from $\Theta_0 = {latex(first)}$ with $\Theta_{{L+1}} = {latex(following)}$",
+        reason=Induction(Theta[L], L, 0, first, following),
     )
 
 
-@cache
-def trained_layers(depth: int, trained: frozenset[int], bias: Expr = Integer(0)) -> Derivation:
-    """The kernel when only the layers `trained` (of `1, …, L+1`) are: the recursion without the own parts of the others.
+@lru_cache(maxsize=None, typed=True)  # typed: 2.0 must not find what was cached for 2
+def trained_layers(depth: int, trained: frozenset[int], bias: Expr = S.Zero) -> Derivation:
+    """The kernel when only the layers `trained`, of `1, …, L+1`, are: the recursion without the others' own parts.
 
     Its conclusion is the sum of the parts of the trained layers. For `trained = {L+1}` it is the NNGP kernel.
 
@@ -223,12 +221,12 @@ def trained_layers(depth: int, trained: frozenset[int], bias: Expr = Integer(0))
         _recursion(own),
         rf"\Theta_{{{depth}}}^{{\{{{kept}\}}}}",
         {},
-        title=f"The kernel of depth {depth} when the layers {kept or 'none'} are trained",
+        title=f"The kernel of depth {depth} with trained layers: {kept or 'none'}",
     )
     parts = layers(depth, bias)
     return d.then(
         Add(*(parts[layer - 1] for layer in sorted(trained))),
-        because="multiplied out; a frozen layer has no own part, and its part of the sum is gone",
+        because="multiplied out; a frozen layer has no term",
         reason=Algebra(),
     )
 
@@ -251,11 +249,12 @@ def one_hidden_layer_expectation() -> Derivation:
     def unit(index: Expr, x: IndexedBase) -> Expr:
         return Sum(W[index, i] * x[i], (i, 1, dimension))
 
-    outputs = [sqrt(c_phi / width) * Sum(V[j] * phi(unit(j, x)), (j, 1, width)) for x in inputs]
+    outputs = [Sum(V[j] * phi(unit(j, x)), (j, 1, width)) for x in inputs]  # without their factor sqrt(c_φ/m)
     of_last = Mul(*(Derivative(output, V[k]) for output in outputs))
     of_first = Mul(*(Derivative(output, W[k, p]) for output in outputs))
     d = Derivation(
-        E(Sum(of_last, (k, 1, width)) + Sum(of_first, (p, 1, dimension), (k, 1, width))),
+        c_phi / width * E(Sum(of_last, (k, 1, width)))
+        + c_phi / width * E(Sum(of_first, (p, 1, dimension), (k, 1, width))),
         r"\operatorname{E}[\Theta]",
         {width: S.Naturals, dimension: S.Naturals, c_phi: Interval.open(0, oo)},
         title="The expected kernel of one hidden layer",
@@ -264,16 +263,14 @@ def one_hidden_layer_expectation() -> Derivation:
     pair_of_derivatives = Mul(*(phi_prime(unit(k, x)) for x in inputs))
     scalar_product = Sum(inputs[0][p] * inputs[1][p], (p, 1, dimension))
     d = d.then(
-        E(
-            c_phi / width * Sum(pair, (k, 1, width))
-            + c_phi / width * scalar_product * Sum(V[k] ** 2 * pair_of_derivatives, (k, 1, width))
-        ),
+        c_phi / width * E(Sum(pair, (k, 1, width)))
+        + c_phi / width * E(scalar_product * Sum(V[k] ** 2 * pair_of_derivatives, (k, 1, width))),
         because="differentiation",
         reason=Gradient(),
     )
     return d.then(
         Sigma[1] + Sigma[0] * Sigma_dot[1],
-        because=r"$V$ and $W$ are independent, $E[V_k^2] = 1$, and all $k$ have the same law, with the means of the pair",
+        because=r"$V, W$ are independent, $E[V_k^2] = 1$; the other means are $\Sigma_1/c_\phi$, $\dot\Sigma_1/c_\phi$",
         reason=Mean(
             E,
             (V, W),

@@ -15,9 +15,8 @@ from functools import cache
 from sympy import Expr, Interval, Limit, Symbol, oo
 
 from .arccos import arccos_kernel, theta
-from .correlation import LimitBySymPy
 from .derivation import Derivation
-from .reasons import Algebra
+from .reasons import Algebra, LowestTerm
 
 m = Symbol("m", integer=True, positive=True)  # the width of every hidden layer
 L = Symbol("L", integer=True, nonnegative=True)  # the number of hidden layers
@@ -80,5 +79,5 @@ def kurtosis_of_wide_networks() -> Derivation:
         "The excess kurtosis of wide networks",
     )
     return d.then(
-        15 * L, because="with $u = 1/m$, a limit of elementary functions", reason=LimitBySymPy(), using=(excess,)
+        15 * L, because="with $u = 1/m$, a limit of elementary functions", reason=LowestTerm(1), using=(excess,)
     )

@@ -8,13 +8,14 @@ every function of it is found by putting `n` or `0` for `J`. Here `J` is therefo
 
 Source: W (arXiv:2511.07272), Theorem 2 and the properties it lists: "diagonal dominance at sufficient depth",
 "positive definiteness at sufficient depth", the data-independent predictor. Departures: dominance by rows holds only
-for `n <= 4`; positive definiteness holds from `L = 2` on whatever the points are, and fails at `L = 1`.
+for `n <= 4`; positive definiteness holds from `L = 2` on whatever the points are, and can fail at `L = 1`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import ClassVar
 
 from sympy import Expr, Interval, Matrix, S, Symbol, binomial, combsimp, cos, diff, exp, factor, oo, pi, simplify, solve
 
@@ -102,10 +103,13 @@ def row_dominance() -> Derivation:
 
 @cache
 def entry_gap() -> Derivation:
-    r"""`(L + 1) − Θ^L` grows in every layer: no entry reaches the diagonal, at any depth `L >= 1`.
+    r"""`|Θ^L| < L + 1` for different points: no entry reaches the diagonal, at any depth `L >= 1`.
 
-    With `gap = L − Θ^{L−1} >= 0` in the layer before, at the angle `θ`, and `φ = T(θ)` the angle after it, every term
-    of the sum is non-negative, and `L θ/π > 0` for different points. `Θ^L >= 0` for `L >= 1`, as all its terms are.
+    Above: with `gap = L − Θ^{L−1}` in the layer before, at the angle `θ`, and `φ = T(θ)` the angle after it,
+    `(L + 1) − Θ^L` is a sum in which `L θ/π` is positive and the other terms are not negative, by induction from
+    `1 − Θ⁰ = 1 − ρ >= 0`. Below: `Θ^L >= −1`, as `Θ⁰ = ρ >= −1`, and `Θ^{L−1} >= −1` gives
+    `Θ^L >= −(1 − θ/π) + cos φ >= −1`. (At `L = 1` some entries are negative, such as that at `ρ = −1/2`; at `L = 0` the
+    entry of opposite points is −1.)
     """
     before = L - gap
     d = Derivation(
@@ -125,10 +129,15 @@ class LargestNumber:
     Checked: `a > 0` at this n, and at the next either `a < 0`, or `a = 0` and `b < 0`.
     """
 
+    shows: ClassVar[Relation] = Relation.DECIDES
+
     def check(self, before: Expr, after: Expr) -> Outcome:
         leading, following = before.expand().coeff(epsilon, 0), before.expand().coeff(epsilon, 1)
-        if not (diff(leading, n).is_negative and diff(following, n).is_negative):
+        linear = equal(before, leading + following * epsilon)
+        if not (linear.proved and diff(leading, n).is_negative and diff(following, n).is_negative):
             return Outcome(How.UNDECIDED, "cannot see that it decreases in n")
+        if not (after.is_Integer and after.is_positive):
+            return Outcome(How.WRONG, f"{after} is no number of points")
         here, beyond, slope = leading.subs(n, after), leading.subs(n, after + 1), following.subs(n, after + 1)
         last = here.is_positive and (beyond.is_negative or (beyond.is_zero and slope.is_negative))
         return Outcome(How.ALGEBRA) if last else Outcome(How.WRONG, f"{here} here, {beyond} + ({slope}) eps beyond")
@@ -144,13 +153,11 @@ def largest_dominant() -> Derivation:
     4
     """
     excess = row_dominance()
-    d = Derivation(
-        excess.conclusion, r"\max\{n : \text{dominated by rows}\}", excess.domain, "The largest dominated matrix"
-    )
+    d = Derivation(excess.conclusion, excess.name, excess.domain, "The largest dominated matrix")
     (limit_zero,) = solve(excess.conclusion.subs(epsilon, 0), n)
     return d.then(
         limit_zero - 1,
-        because=r"at $n = 5$ the limit is zero and the next term negative",
+        because=r"is the largest $n$ with this positive: at $n = 5$ the limit is zero and the next term negative",
         reason=LargestNumber(),
         using=(excess,),
         relation=Relation.DECIDES,
@@ -178,8 +185,10 @@ def _between(turn: Expr) -> Expr:
 class EvenCoefficients:
     """`before(ρ) = ∑_k after(k) ρ^{2k}`, because both solve `(1 − ρ²) g' = ρ g` with the same value at 0.
 
-    For the coefficients `a_k` the equation reads `(k + 1) a_{k+1} = (k + ½) a_k`.
+    For the coefficients `a_k` the equation reads `(k + 1) a_{k+1} = (k + ½) a_k`; those of odd powers are zero.
     """
+
+    shows: ClassVar[Relation] = Relation.DECIDES
 
     def check(self, before: Expr, after: Expr) -> Outcome:
         equation = equal((1 - rho**2) * diff(before, rho), rho * before)
@@ -198,13 +207,16 @@ def definite_from_two_layers() -> Derivation:
     `κ₁ = 1/π + ρ/2 + ∑_k c_{2k} ρ^{2k}` with all `c_{2k} > 0`. In `Σ² = κ₁∘κ₁` no coefficient is negative, the term
     `κ₁(ρ)/2` has all even powers, and `c₂ κ₁(ρ)²` has the odd ones, `2 · ρ/2 · c_{2k} ρ^{2k}`. A kernel `∑ a_k ρ^k`
     with `a_k >= 0`, infinitely many even and infinitely many odd ones positive, is strictly positive definite on every
-    sphere, opposite points included (Pinkus 2004). `Σ^L` for `L >= 2` is again of this kind, and `Θ^L` is `Σ^L` plus
-    products of positive semidefinite kernels.
+    sphere, opposite points included (Pinkus 2004). Proof: if `∑ v_i v_j ∑ a_k (x_i·x_j)^k = 0`, then for each such `k`
+    the tensor `∑ v_i x_i^{⊗k}` is zero, and so is `∑ v_i (x_i·y)^k` for every `y`; take one for which the `|x_i·y|` are
+    positive and differ except at opposite points, and let `k → ∞`: at the largest, the even `k` leave `v_i + v_j = 0`
+    for opposite points and the odd ones `v_i − v_j = 0`; and so on. `Σ^L` for `L >= 2` is again of this kind, and `Θ^L`
+    is `Σ^L` plus products of positive semidefinite kernels.
     """
     curvature = convex().lines[1]
     coefficient = binomial(2 * power, power) / 4**power / pi
     d = Derivation(convex().start, r"\kappa_1''(\rho)", {rho: Interval.open(-1, 1)}, "Two layers are enough")
-    d = d.then(curvature, because="differentiate twice", reason=Algebra(), using=(convex(),))
+    d = d.then(curvature, because="differentiate", reason=Algebra(), using=(convex(),))
     return d.then(
         coefficient,
         because=r"the coefficient of $\rho^{2k}$, positive for every $k$; there are no odd powers",

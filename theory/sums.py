@@ -23,11 +23,13 @@ from sympy import (
     Sum,
     Symbol,
     expand,
+    piecewise_fold,
 )
 from sympy.core.function import UndefinedFunction
 
+from .algebra import vanishes
 from .derivation import How, Outcome
-from .reasons import equal, vanishes
+from .reasons import equal
 
 
 @dataclass(frozen=True)
@@ -179,4 +181,4 @@ def _one_sum(line: Expr) -> Expr:
         remaining = expand(remaining - coefficient * name)
         (limits,) = part.limits
         summands[limits] = summands.get(limits, Integer(0)) + coefficient * part.function
-    return remaining + Add(*(Sum(expand(summand), limits) for limits, summand in summands.items()))
+    return remaining + Add(*(Sum(expand(piecewise_fold(summand)), limits) for limits, summand in summands.items()))

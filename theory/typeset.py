@@ -22,8 +22,10 @@ _SPECIAL = {
     "#": r"\#",
     "$": r"\$",
     "~": r"\sim ",
-    "^": r"\hat{\ }",
+    "^": r"\wedge ",
     '"': "''",
+    "_": r"\_",
+    " ": r"\ ",
 }
 _PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*'*")
 
@@ -54,6 +56,7 @@ def latex_text(text: str) -> str:
 
 
 def _escape_text(text: str) -> str:
+    text = text.replace(">=", "≥").replace("<=", "≤")
     escaped = "".join(_TEXT_SPECIAL.get(c, c) for c in text)
     return "".join(_ascii(c, mathematics=False) for c in escaped)
 
@@ -69,6 +72,9 @@ _TEXT_SPECIAL = {
     "_": r"\_",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "<": "$<$",  # the font of plain LaTeX has other signs in these places
+    ">": "$>$",
+    "|": "$|$",
 }
 
 
@@ -91,12 +97,15 @@ _UNICODE = {
 }
 
 
+_QUOTES = {"’": "'", "‘": "`", "“": "``", "”": "''", "„": ",,"}
+
+
 def _ascii(character: str, *, mathematics: bool) -> str:
     """A non-ASCII character as LaTeX: Greek by its name, a known sign by its macro, else its code point."""
     if ord(character) < 128:
         return character
-    if character in "’‘":
-        return "'"
+    if character in _QUOTES:
+        return _QUOTES[character]
     if character in "–—":
         return "--"
     words = unicodedata.name(character, "").split()
@@ -125,16 +134,29 @@ _LATIN_CAPITALS = {
 }
 
 
+def _is_plain(name: str) -> bool:
+    return name.isascii() and _PLAIN_NAME.fullmatch(name) is not None
+
+
+def _escaped(name: str) -> str:
+    """Any name, upright, for mathematics mode."""
+    characters = (_SPECIAL.get(c, c) if c.isascii() else _ascii(c, mathematics=True) for c in name)
+    return rf"\mathrm{{{''.join(characters)}}}"
+
+
 class _Printer(LatexPrinter):
     def __init__(self) -> None:
         super().__init__({"fold_short_frac": False, "inv_trig_style": "full"})
 
     def _print_Symbol(self, expr: Symbol, style: str = "plain") -> str:
-        name = expr.name
-        if name.isascii() and _PLAIN_NAME.fullmatch(name):
-            return super()._print_Symbol(expr, style)  # type: ignore[no-any-return]
-        escaped = "".join(_SPECIAL.get(c, c) if c.isascii() else _ascii(c, mathematics=True) for c in name)
-        return rf"\mathrm{{{escaped.replace('_', chr(92) + '_').replace(' ', chr(92) + ' ')}}}"
+        return super()._print_Symbol(expr, style) if _is_plain(expr.name) else _escaped(expr.name)  # type: ignore[no-any-return]
+
+    def _hprint_Function(self, func: str) -> str:
+        return super()._hprint_Function(func) if _is_plain(func) else _escaped(func)  # type: ignore[no-any-return]
+
+    def _print_Heaviside(self, expr: Basic, exp: str | None = None) -> str:
+        step = rf"\operatorname{{H}}\left({self._print(expr.args[0])}\right)"  # SymPy's θ is an angle here
+        return step if exp is None else rf"{step}^{{{exp}}}"
 
     def _print_Pow(self, expr: Expr) -> str:
         base, exponent = expr.as_base_exp()

@@ -20,6 +20,8 @@ from ..mutants import mutants
 from ..verdicts import Finding, Level, MutantTally, Standing, Verdict
 from .base import ExactEvidence
 
+ROUNDING = 2.0**-48  # relative to the limit: the sequence is computed in float64
+
 
 @dataclass(frozen=True, kw_only=True)
 class Approach(ExactEvidence):
@@ -28,6 +30,7 @@ class Approach(ExactEvidence):
     `sizes` grow by a constant factor. It holds when, at every point, the distance falls from each size to the next at
     least as fast as `size^−(order − slack)`; `slack` allows for a logarithm or the next order, which change the
     exponent measured by `1/log(size)` at most. It fails when the distance stops falling, with less than half the order.
+    The values must be right to well below their distances from the limit; one that is no number decides nothing.
 
     >>> from sympy import Integer
     >>> harmonic = Approach(
@@ -49,6 +52,8 @@ class Approach(ExactEvidence):
     def __post_init__(self) -> None:
         if len(self.sizes) < 3 or any(b <= a for a, b in pairwise(self.sizes)):
             raise InvalidInput("sizes", self.sizes, "give at least three growing sizes")
+        if not self.points:
+            raise InvalidInput("points", self.points, "give at least one point, {} if there is no parameter")
         if not 0 < 2 * self.slack < self.order:
             raise InvalidInput("slack", self.slack, "give less than half the order, or a wrong limit could pass")
 
@@ -73,22 +78,26 @@ class Approach(ExactEvidence):
         slowest, where = math.inf, ""
         for point, reached in zip(self.points, values, strict=True):
             limit = _limit(claimed, point)
-            rate = self._rate([abs(value - limit) for value in reached])
-            if rate < slowest:
+            rate = self._rate([abs(value - limit) for value in reached], ROUNDING * abs(limit))
+            if not rate >= slowest:  # or it is not a number
                 slowest = rate
                 where = ", ".join(f"{key} = {value}" for key, value in point.items()) or "the one point"
+            if math.isnan(rate):
+                return Standing.UNDECIDED, rate, where
         if slowest >= self.order - self.slack:
             return Standing.HOLDS, slowest, where
         return (Standing.FAILS if slowest < self.order / 2 else Standing.UNDECIDED), slowest, where
 
-    def _rate(self, distances: list[float]) -> float:
-        """The slowest fall from one size to the next, as an exponent."""
+    def _rate(self, distances: list[float], arrived: float) -> float:
+        """The slowest fall from one size to the next, as an exponent; within `arrived` it need not fall further."""
         rates = []
         for i, (before, after) in enumerate(pairwise(distances)):
-            if after == 0:
+            if after <= arrived:
                 continue
             if before == 0:
                 return -math.inf
+            if not (math.isfinite(before) and math.isfinite(after)):
+                return math.nan
             rates.append(math.log(before / after) / math.log(self.sizes[i + 1] / self.sizes[i]))
         return min(rates, default=math.inf)
 

@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from sympy import Expr, Product, S, Set, Sum, Symbol
+from sympy import Expr, S, Set, Symbol
 
-from numerics.points import Agreement, check_steps, compare, has_value
+from numerics.points import Agreement, check_steps, compare, has_value, require_signs
 from theory.derivation import CheckedStep, Derivation, How
 from theory.errors import InvalidInput
-from theory.reasons import Algebra, vanishes
+from theory.reasons import Algebra
 
 from ..mutants import mutants
 from ..verdicts import Finding, Level, MutantTally, Standing, Verdict
@@ -36,7 +36,7 @@ class Derived(ExactEvidence):
     worth: ClassVar[Verdict] = Verdict.PROVED
 
     def __post_init__(self) -> None:
-        if not isinstance(self.claimed, Expr | int):
+        if not isinstance(self.claimed, Expr | int) or isinstance(self.claimed, bool):
             raise InvalidInput("claimed", self.claimed, "give a SymPy expression; text is never evaluated")
         if not (callable(self.derivation) or isinstance(self.derivation, Expr)):
             raise InvalidInput(
@@ -54,6 +54,9 @@ class Derived(ExactEvidence):
         claimed = S(self.claimed)
         derivation = self.derive()
         conclusion = derivation.start if isinstance(self.derivation, Expr) else derivation.conclusion
+        if not derivation.steps:
+            return Finding(Standing.UNDECIDED, Verdict.PROVED, "nothing is derived: the derivation has no steps")
+        require_signs(derivation.domain)
         parts = () if isinstance(self.derivation, Expr) else derivation.parts()  # its one step is the comparison
         checked = [step for part in parts for step in check_steps(part)]
         standing, worth, detail = _weigh(checked)
@@ -69,16 +72,11 @@ class Derived(ExactEvidence):
     def _compare(
         self, conclusion: Expr, claimed: Expr, derivation: Derivation, worth: Verdict, detail: str
     ) -> tuple[Standing, Verdict, str]:
-        difference = conclusion - claimed
-        if difference.has(Sum, Product):  # written out where the range is explicit
-            difference = difference.doit()
-        match vanishes(difference):
-            case True:
+        match Algebra().check(conclusion, claimed).how:
+            case How.ALGEBRA:
                 return Standing.HOLDS, worth, detail
-            case False:  # two different numbers, of which one may be infinite
+            case How.WRONG:  # two different numbers, of which one may be infinite
                 return Standing.FAILS, Verdict.PROVED, f"derived {conclusion}, claimed {claimed}"
-            case None:
-                pass
         compared = compare(conclusion, claimed, derivation.domain)
         match compared.agreement:
             case Agreement.DIFFER:

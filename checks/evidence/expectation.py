@@ -75,7 +75,7 @@ class Prediction:
 
 @dataclass(frozen=True, kw_only=True)
 class Expectation(Evidence):
-    """`prediction` against the mean of observations `draw(rng, count) -> (count, dimension)`.
+    """`prediction` against the mean of observations `draw(rng, count) -> (count, dimension)`, or `(count,)`.
 
     `chunk` observations make a chunk, of which `budget` may be spent at standard; `resolution` is wanted at standard,
     relative to `scale` (default: the absolute value of what is predicted; to be given where that is 0).
@@ -97,8 +97,8 @@ class Expectation(Evidence):
         return max(4, round(self.budget * BUDGET[level]))
 
     def sample(self, chunk: int, rng: np.random.Generator, level: Level) -> Any:
-        observations = self.draw(rng, self.chunk)
-        return Moments.of(observations, observations.shape[1]).to_state()
+        observations = np.asarray(self.draw(rng, self.chunk))
+        return Moments.of(observations, observations.shape[1] if observations.ndim > 1 else 1).to_state()
 
     def judge(self, samples: list[Any], level: Level, alpha: float) -> tuple[Finding, bool]:
         predicted = self.prediction.values

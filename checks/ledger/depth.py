@@ -11,7 +11,7 @@ import numpy as np
 from sympy import Integer, Rational, acos, binomial, cos, exp, log, oo, pi, sin, sqrt
 
 from numerics import deep, kernels
-from numerics.depth_bound import depth_bound
+from numerics.depth_bound import Constants, depth_bound
 from theory import correlation, crossover, depth, spectrum
 from theory.arccos import theta
 from theory.correlation import L, rho
@@ -91,6 +91,14 @@ def within_bound(claimed: Any, delta: Fraction) -> Certificate:
         return Certificate(Standing.FAILS, f"at L = 1e30 the kernel is within {bound.at(far):.2g} of 1/4")
     text = f"|Theta - 1/4| <= ({float(bound.slope):.3g} log L + {float(bound.offset):.3g})/(L+1), "
     return Certificate(Standing.HOLDS, f"{text}L >= {bound.depth}, rho <= {1 - delta}")
+
+
+def slope_of_logarithm(claimed: Any) -> Certificate:
+    """Whether `(L + 1)(Θ̄^L − 1/4) − claimed · log L` stays bounded, above and below, for all inputs apart."""
+    constants = Constants(slope=Fraction(claimed))
+    if failing := constants.failing():
+        return Certificate(Standing.FAILS, f"inequalities {', '.join(map(str, failing))} of the proof do not hold")
+    return Certificate(Standing.HOLDS, f"(L+1)(Theta - 1/4) - {claimed} log L is bounded on both sides, for all depths")
 
 
 correlation_flow = claim(
@@ -191,6 +199,12 @@ depth_rate = claim(
         parts={
             "the coefficient of log(L)/L": [
                 Asymptotics(name="from the recursion", derivation=depth.depth_rate, claimed=Rational(3, 8)),
+                Enclosure(
+                    name="for all depths and all inputs apart",
+                    certify=slope_of_logarithm,
+                    claimed=Fraction(3, 8),
+                    mutants={str(wrong): wrong for wrong in (Fraction(1, 4), Fraction(3, 10), Fraction(1, 2), 0, 1)},
+                ),
                 Approach(
                     name="the kernel's growth between L and 2L",
                     sequence=logarithmic_growth,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sympy import Integer, Rational, pi
+from sympy import Integer, Rational, cos, pi, sin
 
 from numerics import data, deep, kernels
 from numerics.empirical import as_matrix, empirical_ntk, jacobian
@@ -17,8 +17,7 @@ from numerics.exponents import Correction, Statistic
 from numerics.networks import MLP, fan_in_uniform
 from theory import outputs
 from theory.activations import Activation, Erf, ReLU, Tanh
-from theory.arccos import arccos_kernel, theta
-from theory.ntk import relu_ntk
+from theory.gaussian import theta
 from theory.parametrisation import Parametrisation
 
 from ..claims import claim
@@ -30,9 +29,11 @@ from .sources import NTK_ARTICLE
 Vector = NDArray[np.float64]
 DIMENSION = 3
 ANGLES = (Integer(0), Rational(1, 10**6), pi / 6, pi / 2, 5 * pi / 6, pi)  # equal, nearly equal, …, opposite
+ONE_LAYER_NNGP = (sin(theta) + (pi - theta) * cos(theta)) / pi
+ONE_LAYER_NTK = ONE_LAYER_NNGP + (pi - theta) * cos(theta) / pi
 SMALL_WIDTHS = (3, 4, 6, 8, 12, 16)
 WIDTHS = (8, 16, 32, 64)
-BLOCK = 100  # networks in a block mean
+BLOCK, SMALL_BLOCK = 100, 16  # networks in a block mean
 A_THIRD = np.array([[1.0, 0.0], [-0.5, 0.75**0.5]])  # a third of a turn apart, where the bias is large
 FLOOR = 1e-10  # relative rounding error of a kernel of a small network in float64
 
@@ -92,15 +93,20 @@ def kernel_deficit(rng: np.random.Generator, width: int, count: int) -> Vector:
 
 
 def kernel_at_width(rng: np.random.Generator, width: int, count: int) -> Vector:
-    """`Θ(x, x')` of networks with two hidden layers, shape `(count,)`."""
+    """`Θ(x, x')`, two hidden layers, averaged over blocks of networks, shape `(count,)`: the exponent is the same."""
     network = MLP.of_depth(2, width=width, depth=2)
-    parameters = network.sample(rng, count)
-    return empirical_ntk(network, parameters, A_THIRD[:1], A_THIRD[1:]).total[:, 0, 0, 0, 0]
+    return _block_means(
+        (
+            empirical_ntk(network, parameters, A_THIRD[:1], A_THIRD[1:]).total[:, 0, 0, 0, 0]
+            for parameters in network.sample_chunks(rng, count * SMALL_BLOCK)
+        ),
+        SMALL_BLOCK,
+    )
 
 
-def _block_means(parts: Iterable[Vector]) -> Vector:
+def _block_means(parts: Iterable[Vector], size: int = BLOCK) -> Vector:
     """Means over blocks: their mean is that of the networks, and there are fewer of them to keep."""
-    return np.concatenate(list(parts)).reshape(-1, BLOCK).mean(axis=1)
+    return np.concatenate(list(parts)).reshape(-1, size).mean(axis=1)
 
 
 def random_case(rng: np.random.Generator) -> tuple[MLP, Vector, Vector]:
@@ -176,8 +182,8 @@ def covariance_deficit(rng: np.random.Generator, width: int, count: int) -> Vect
 
 
 def squared_norm_excess(rng: np.random.Generator, count: int, *, width: int) -> Vector:
-    """`3 (q_l − 1)²`, `l = 1, 2, 3`: given its features an output is N(0, q_l), so its mean is the kurtosis."""
-    network = MLP.of_depth(DIMENSION, width=width, depth=3)
+    """`3 (q_l − 1)²`, `l = 1, 2`: given its features an output is N(0, q_l), so its mean is the kurtosis."""
+    network = MLP.of_depth(DIMENSION, width=width, depth=2)
     x = pairs_at_angles()[:1]
     features = network.forward(network.sample(rng, count), x).features[1:]
     return np.stack([3 * (np.square(g[:, 0]).sum(axis=1) - 1) ** 2 for g in features], axis=1)
@@ -213,7 +219,7 @@ empirical = claim(
             Expectation(
                 name=f"width {width}, equal to opposite inputs",
                 draw=partial(kernels_at_angles, width=width),
-                prediction=at_angles(relu_ntk(1).conclusion),
+                prediction=at_angles(ONE_LAYER_NTK),
                 scale=UNIT_SCALE,
                 deterministic=OPPOSITE_IS_ZERO,
                 chunk=5000,
@@ -244,7 +250,7 @@ empirical = claim(
                 name="width 4",
                 draw=partial(kernels_of_outputs, width=4),
                 prediction=Prediction.number(
-                    lambda: float(evaluate(relu_ntk(1).conclusion, {theta: pi / 6})) * np.array([1.0, 0.0, 1.0]),
+                    lambda: float(evaluate(ONE_LAYER_NTK, {theta: pi / 6})) * np.array([1.0, 0.0, 1.0]),
                     {
                         "outputs coupled": lambda limit: limit[0] * np.array([1.0, 0.2, 1.0]),
                         "outputs coupled negatively": lambda limit: limit[0] * np.array([1.0, -0.2, 1.0]),
@@ -278,8 +284,8 @@ empirical = claim(
                 exponent=-0.5,
                 sizes=WIDTHS,
                 statistic=Statistic.STANDARD_DEVIATION,
-                count=2000,
-                budget=8,
+                count=1000,
+                budget=4,
                 resolution=0.4,
             )
         ],
@@ -314,7 +320,7 @@ nngp_limit = claim(
             Expectation(
                 name=f"width {width}, equal to opposite inputs",
                 draw=partial(output_products, width=width),
-                prediction=at_angles(arccos_kernel(1).conclusion),
+                prediction=at_angles(ONE_LAYER_NNGP),
                 scale=UNIT_SCALE,
                 chunk=5000,
                 budget=60,
@@ -339,9 +345,9 @@ nngp_limit = claim(
             Identity(name="at every width and depth", derivation=outputs.excess_kurtosis, claimed=EXCESS_KURTOSIS),
             Asymptotics(name="wide networks", derivation=outputs.kurtosis_of_wide_networks, claimed=15 * outputs.L),
             Expectation(
-                name="width 32, one to three hidden layers",
-                draw=partial(squared_norm_excess, width=32),
-                prediction=Prediction.of(EXCESS_KURTOSIS, [{outputs.m: 32, outputs.L: depth} for depth in (1, 2, 3)]),
+                name="width 64, one and two hidden layers",
+                draw=partial(squared_norm_excess, width=64),
+                prediction=Prediction.of(EXCESS_KURTOSIS, [{outputs.m: 64, outputs.L: depth} for depth in (1, 2)]),
                 chunk=5000,
                 budget=60,
                 resolution=0.15,

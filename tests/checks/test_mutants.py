@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from sympy import Integer, Piecewise, Rational, Sum, Symbol, exp, log, oo, pi, sin, sqrt, symbols
+from sympy import Integer, Integral, Piecewise, Rational, Symbol, exp, log, oo, pi, sin, sqrt, symbols
 
 from checks.mutants import MOST, mutants
 
@@ -18,7 +18,7 @@ EXPRESSIONS = [
     ((1 + x) ** 4 - 1) / (4 * x * (1 + x) ** 3),
     x**2 * y - sqrt(x) + exp(-y / 2) * sin(x),
     (n + 3) / 4 + Rational(3, 8) * (n - 1) * y,
-    Sum(x**n, (n, 0, oo)),
+    Integral(exp(-x * y), (x, 0, oo)),  # that its bound is infinite makes no mutant undefined
     Piecewise((x, x < 1), (y, True)),
 ]
 
@@ -31,7 +31,7 @@ def test_each_mutant_differs_from_the_original_at_a_random_point(expression):
         assert abs(complex((wrong - expression).subs(at).evalf())) > 1e-9, text
 
 
-@pytest.mark.parametrize(("expression", "least"), zip(EXPRESSIONS, (3, 5, 3, 5, 5, 5, 5, 5, 1, 0), strict=True), ids=str)
+@pytest.mark.parametrize(("expression", "least"), list(zip(EXPRESSIONS, (2, 5, 3, 5, 5, 5, 5, 5, 3, 0), strict=True)))
 def test_there_are_enough_of_them_and_always_the_same(expression, least):
     found = mutants(expression)
     assert least <= len(found) <= MOST
@@ -47,9 +47,9 @@ def test_every_kind_of_change_is_made():
         "exponent 3 -> 2",
         "x -> x^2",
         "term -5*y dropped",
-        "sign of the term -5*y",
     ):
         assert kind in texts
+    assert "sign of the term exp(x)" in mutants(y * (x + exp(x)), most=100)
 
 
 def test_what_is_undefined_or_equal_after_all_is_left_out():

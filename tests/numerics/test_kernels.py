@@ -40,7 +40,7 @@ def precision():
 def oracle(
     x: np.ndarray, y: np.ndarray, depth: int, *, slopes: tuple[float, float] = (0.5, 0.5), weight_std=1.0, bias_std=0.0
 ) -> tuple[list[arb], list[arb]]:
-    """`Σˡ` and `Θˡ`, `l = 0..depth`, of `φ(s) = a s + b|s|`, in covariances and from their definition.
+    """`Kˡ = Σˡ + σ_b²` and `Θˡ`, `l = 0..depth`, of `φ(s) = a s + b|s|`, in covariances and from their definition.
 
     Radii are dropped after each layer: rounding errors of 2^-500 do not grow, where the balls would.
     """
@@ -279,6 +279,7 @@ GOOD = np.eye(3)
         ({"depth": 2.0}, r"depth = 2\.0"),
         ({"depth": True}, "depth = True"),
         ({"depth": "3"}, "depth = 3"),
+        ({"depth": 10**15}, "depth = 1000000000000000: .*one by one"),
         ({"activation": "rleu"}, "activation = rleu: known are relu"),
         ({"activation": ReLU}, "activation"),
         ({"weight_std": 0}, "weight_std = 0"),

@@ -58,7 +58,7 @@ def test_ranges_of_functions_are_known():
         assert walk.bounds(abs(x))[0] == 0
         assert walk.bounds(sqrt(x**2))[0] == 0
         assert walk.sign(x) is None
-        low, high = walk.bounds(sin(x))
+        low = walk.bounds(sin(x))[0]
         assert low is not None
         assert -1 <= low < -0.14
 

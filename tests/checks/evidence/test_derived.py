@@ -1,0 +1,96 @@
+"""Identity, Limit and Asymptotics: algebra proves, points support, a wrong step or a wrong claim is refuted."""
+
+import pytest
+from sympy import Interval, Limit, Rational, S, acos, asin, besselj, cos, log, oo, pi, sin, sqrt, symbols
+
+from checks import Asymptotics, Identity, Level, Verdict
+from checks import Limit as LimitEvidence
+from checks.verdicts import Standing
+from theory.derivation import Derivation, How, Outcome
+from theory.errors import InvalidInput
+from theory.reasons import Algebra
+
+x = symbols("x", real=True)
+UNIT = {x: Interval(0, 1)}
+
+
+class Because:
+    """A reason whose check gives what the test wants."""
+
+    def __init__(self, how: How, detail: str = "") -> None:
+        self.outcome = Outcome(how, detail)
+
+    def check(self, before, after):
+        return self.outcome
+
+
+def derivation(start, *steps, domain=UNIT):
+    made = Derivation(start, "q", domain, title="a test")
+    for expression, reason in steps:
+        made = made.then(expression, because="a reason", reason=reason)
+    return made
+
+
+def test_an_identity_by_algebra_is_proved_and_kills_its_mutants():
+    finding = Identity(derivation=sin(2 * x), claimed=2 * sin(x) * cos(x)).examine(Level.QUICK)
+    assert finding.verdict is Verdict.PROVED
+    assert finding.resolution is None
+    assert finding.mutants.tried >= 5
+    assert finding.mutants.survived == ()
+
+
+def test_a_wrong_identity_is_refuted_at_a_point_that_can_be_checked():
+    finding = Identity(derivation=sin(2 * x), claimed=2 * sin(x), domain=UNIT).examine(Level.QUICK)
+    assert finding.verdict is Verdict.REFUTED
+    witness = Rational(finding.detail.split("x = ")[1])
+    assert 0 < witness < 1
+    assert abs((sin(2 * witness) - 2 * sin(witness)).evalf()) > 1e-12
+
+
+def test_two_different_numbers_are_refuted():
+    assert Identity(derivation=S(4), claimed=5).examine(Level.QUICK).verdict is Verdict.REFUTED
+    assert Identity(derivation=S(4), claimed=oo).examine(Level.QUICK).verdict is Verdict.REFUTED
+
+
+def test_agreement_at_points_supports_and_says_so():
+    # SymPy does not reduce this difference to zero; it holds on [−1, 1]
+    start = derivation(acos(x) + asin(x), (pi / 2, Because(How.UNDECIDED)))
+    finding = Identity(derivation=lambda: start, claimed=pi / 2).examine(Level.QUICK)
+    assert finding.verdict is Verdict.SUPPORTED
+    assert "1 of them checked only at points" in finding.detail
+
+
+@pytest.mark.parametrize(("how", "verdict"), [(How.WRONG, Verdict.REFUTED), (How.UNDECIDED, Verdict.UNDECIDED)])
+def test_one_bad_step_decides_even_if_the_conclusion_is_right(how, verdict):
+    # Bessel functions cannot be evaluated, so that points do not settle the undecided step
+    lemma = derivation(besselj(0, x), (besselj(1, x), Because(how, "the obstacle")))
+    made = derivation(x + x).then(2 * x, because="collect", reason=Algebra(), using=(lemma,))
+    finding = LimitEvidence(derivation=lambda: made, claimed=2 * x).examine(Level.QUICK)
+    assert finding.verdict is verdict
+    assert "the obstacle" in finding.detail
+
+
+def test_a_derivation_that_ends_elsewhere_refutes_the_claim():
+    made = derivation(Limit(log(x) / x, x, oo), (S.Zero, Because(How.LEMMA)), domain={})
+    finding = Asymptotics(derivation=lambda: made, claimed=Rational(3, 8)).examine(Level.QUICK)
+    assert finding.verdict is Verdict.REFUTED
+    assert "derived 0, claimed 3/8" in finding.detail
+    assert Asymptotics(derivation=lambda: made, claimed=0).examine(Level.QUICK).verdict is Verdict.PROVED
+
+
+def test_what_cannot_be_compared_is_undecided():
+    finding = Identity(derivation=besselj(0, x), claimed=besselj(0, x) + besselj(2, x) * x).examine(Level.QUICK)
+    assert finding.standing is Standing.UNDECIDED
+
+
+def test_text_and_other_things_are_refused():
+    with pytest.raises(InvalidInput, match="text is never evaluated"):
+        Identity(derivation=x, claimed="x")
+    with pytest.raises(InvalidInput, match="a function that returns a Derivation"):
+        Identity(derivation="x", claimed=x)
+
+
+def test_an_expression_becomes_a_derivation_of_one_step():
+    made = Identity(derivation=sqrt(x**2), claimed=abs(x)).derive()
+    assert made.lines == (sqrt(x**2), abs(x))
+    assert made.to_latex().startswith("\\begin{align*}\n&")

@@ -1,0 +1,148 @@
+"""The pytest plugin, used as a person would: a file of claims of their own, and the claims of the ledger."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import checks
+
+TEN_LINES = """
+from sympy import cos, sin, symbols
+from checks import Identity, claim
+
+x = symbols("x", real=True)
+double_angle = claim(
+    id="double-angle",
+    statement=r"\\sin 2x = 2 \\sin x \\cos x",
+    evidence=[Identity(derivation=sin(2 * x), claimed=2 * sin(x) * cos(x))],
+)
+"""
+OTHERS = """
+import numpy as np
+from sympy import Rational, besselj, oo
+from checks import Expectation, Prediction, Property, Verdict
+
+wrong = claim(id="wrong", statement="", evidence=[Identity(derivation=sin(2 * x), claimed=2 * sin(x))])
+known_wrong = claim(
+    id="known-wrong",
+    statement="",
+    evidence=[Identity(derivation=sin(2 * x), claimed=2 * sin(x))],
+    expected=Verdict.REFUTED,
+)
+open_question = claim(
+    id="open-question", statement="", evidence=[Identity(derivation=besselj(0, x), claimed=besselj(1, x) + 1)]
+)
+raises = claim(id="raises", statement="", evidence=[Property(trial=lambda rng: 1 / 0, mutants={})])
+loose = claim(
+    id="loose", statement="", evidence=[Property(trial=lambda rng: "", mutants={"the same": lambda rng: ""}, budget=2)]
+)
+
+def test_an_ordinary_test():
+    assert double_angle.statement
+
+class TestClaims:
+    inside = claim(id="inside", statement="", evidence=[Identity(derivation=x + x, claimed=2 * x)])
+"""
+
+
+@pytest.fixture
+def run(tmp_path, request):
+    """pytest in a process of its own, in an empty folder, with the plugin; gives its exit code and its output."""
+
+    def run(*arguments, plugin="checks.plugin", **files):
+        for name, text in files.items():
+            (tmp_path / f"{name}.py").write_text(text)
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *(["-p", plugin] if plugin else [])]
+        environment = os.environ | {"PYTHONPATH": str(Path(checks.__file__).parent.parent), "PYTEST_ADDOPTS": ""}
+        done = subprocess.run(
+            [*command, *arguments], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    return run
+
+
+def test_a_claim_in_ten_lines_runs_under_pytest(run):
+    code, output = run("-v", test_mine=TEN_LINES)
+    assert code == 0
+    assert "test_mine.py::double-angle PASSED" in output
+    assert "1 passed" in output
+
+
+def test_every_kind_of_end(run):
+    code, output = run("-v", "-rw", test_mine=TEN_LINES + OTHERS)
+    assert code == 1
+    outcomes = {
+        "double-angle": "PASSED",
+        "wrong": "FAILED",
+        "known-wrong": "PASSED",
+        "open-question": "FAILED",
+        "raises": "FAILED",
+        "loose": "PASSED",
+        "test_an_ordinary_test": "PASSED",
+        "TestClaims::inside": "PASSED",
+    }
+    for name, outcome in outcomes.items():
+        assert f"test_mine.py::{name} {outcome}" in output
+    # the counterexample and the obstacle are shown, and nothing of the inside of limes
+    assert "The claim wrong is refuted" in output
+    assert "derived sin(2*x), claimed 2*sin(x): they differ at x = " in output
+    assert "The claim open-question is undecided" in output
+    assert "it failed with ZeroDivisionError: division by zero (test_mine.py:" in output
+    assert "Traceback" not in output
+    assert "runner.py" not in output
+    # a mutant that survives is said without failing the claim
+    assert "loose: its evidence also accepts the mutant the same" in output
+
+
+def test_claims_are_chosen_like_tests(run):
+    assert "1 passed" in run("-k", "double-angle", test_mine=TEN_LINES + OTHERS)[1]
+    assert "1 passed" in run("test_mine.py::known-wrong", test_mine=TEN_LINES + OTHERS)[1]
+
+
+def test_level_and_seed_are_options(run):
+    assert run("--claims-level", "quick", "--claims-seed", "7", test_mine=TEN_LINES)[0] == 0
+    for arguments, words in ((("--claims-level", "slow"), "invalid choice"), (("--claims-seed", "-1"), "integer >= 0")):
+        code, output = run(*arguments)
+        assert code == pytest.ExitCode.USAGE_ERROR
+        assert words in output
+
+
+def test_two_claims_with_one_id_in_a_file_are_refused(run):
+    twice = TEN_LINES + "other = claim(id='double-angle', statement='', evidence=double_angle.parts[''])\n"
+    code, output = run(test_mine=twice)
+    assert code == pytest.ExitCode.INTERRUPTED
+    assert "two claims have the id double-angle" in output
+    # but one claim under two names is one claim
+    assert "1 passed" in run(test_mine=TEN_LINES + "alias = double_angle\n")[1]
+
+
+def test_without_the_plugin_nothing_changes(run):
+    code, _ = run("--claims", plugin=None, test_mine=TEN_LINES)
+    assert code == pytest.ExitCode.USAGE_ERROR
+    assert run(plugin=None, test_mine=TEN_LINES)[0] == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+def test_without_claims_it_is_light(run):
+    heavy = "import sys\ndef test_light():\n    assert not {'sympy', 'numpy', 'rich'} & set(sys.modules)\n"
+    assert run("-p", "no:hypothesispytest", test_light=heavy)[0] == 0
+
+
+def test_the_ledger_is_collected_on_request(run):
+    from checks.ledger import LEDGER
+
+    code, output = run("--claims", "--collect-only", "-q", test_mine=TEN_LINES)
+    assert code == 0
+    assert "test_mine.py::double-angle" in output
+    assert all(f"limes::{id}" in output for id in LEDGER)
+    assert "limes::" not in run("--collect-only", "-q", test_mine=TEN_LINES)[1]
+
+
+def test_claims_run_in_several_processes(run):
+    pytest.importorskip("xdist")
+    code, output = run("-n", "2", "--claims", "-k", "double-angle or ntk-layers", test_mine=TEN_LINES)
+    assert code == 0, output
+    assert "2 passed" in output

@@ -1,0 +1,191 @@
+"""Comparing at points: a difference comes with a witness, agreement is never called more, and points stay inside."""
+
+import mpmath
+import pytest
+from sympy import (
+    Abs,
+    FiniteSet,
+    Function,
+    IndexedBase,
+    Integer,
+    Interval,
+    Range,
+    Rational,
+    S,
+    Symbol,
+    Union,
+    acos,
+    asin,
+    besselj,
+    cos,
+    exp,
+    floor,
+    oo,
+    pi,
+    sin,
+    sqrt,
+    symbols,
+)
+
+from numerics.points import POINTS, Agreement, check_steps, compare, has_value
+from theory.derivation import Derivation, How, Outcome, Relation
+from theory.errors import InvalidInput
+
+x, y = symbols("x y", real=True)
+UNIT = {x: Interval(0, 1), y: Interval(0, 1)}
+
+
+def test_equal_expressions_agree_at_every_point():
+    found = compare(sin(x + y), sin(x) * cos(y) + cos(x) * sin(y), UNIT)
+    assert found.agreement is Agreement.AGREE
+    assert str(found) == f"{POINTS} points"
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [(sin(2 * x), 2 * sin(x)), (exp(x), 1 + x + x**2 / 2), (sqrt(x**2), x + Rational(1, 10**20)), (x * y, x / y)],
+    ids=str,
+)
+def test_different_ones_differ_at_the_witness(left, right):
+    found = compare(left, right, UNIT)
+    assert found.agreement is Agreement.DIFFER
+    with mpmath.workdps(60):
+        assert abs(mpmath.mpmathify((left - right).subs(found.witness).evalf(50))) > 1e-45
+    assert all(0 <= value <= 1 for value in found.witness.values())
+
+
+def test_a_difference_below_the_agreement_is_not_called_a_difference_nor_agreement_at_random():
+    # 10^-30 is beyond the 25 digits compared, but the balls are smaller still: the difference is seen
+    assert compare(x, x + Rational(1, 10**30), UNIT).agreement is Agreement.DIFFER
+
+
+def test_numbers_need_one_point():
+    assert compare(sqrt(2) ** 2, Integer(2), {}).points == 1
+    assert str(compare(pi, Rational(22, 7), {})) == "they are different numbers"
+
+
+def test_an_identity_that_holds_only_inside_its_domain():
+    assert compare(sqrt(x**2), x, UNIT).agreement is Agreement.AGREE
+    assert compare(Abs(x), x, {x: Interval(-1, 1)}).agreement is Agreement.DIFFER
+    assert compare(acos(x) + asin(x), pi / 2, {x: Interval(-1, 1)}).agreement is Agreement.AGREE
+
+
+def test_what_cannot_be_evaluated_is_undecided_never_agreement():
+    assert compare(besselj(0, x), besselj(1, x), UNIT).agreement is Agreement.UNDECIDED
+    assert compare(besselj(0, x), besselj(0, x) + besselj(1, x) - besselj(1, x), UNIT).agreement is Agreement.AGREE
+    assert compare(acos(2 + x), acos(3 + x), UNIT).agreement is Agreement.UNDECIDED
+
+
+def test_sequences_known_by_their_recursion_are_undecided():
+    for sequence in (IndexedBase("theta")[Symbol("L", integer=True)], Function("f")(x)):
+        found = compare(sequence, 2 * sequence, {})
+        assert found.agreement is Agreement.UNDECIDED
+        assert "recursion" in found.reason
+
+
+def test_the_seed_chooses_the_points():
+    witnesses = [compare(sin(x), x, UNIT, seed=seed).witness for seed in (0, 0, 1)]
+    assert witnesses[0] == witnesses[1] != witnesses[2]
+
+
+# --- the points lie in the domain, so that a true identity is not refuted outside it ---------------------------------
+
+POSITIVE_INTEGER = Symbol("n", integer=True, positive=True)
+INTEGER = Symbol("k", integer=True)
+NEGATIVE = Symbol("q", negative=True)
+
+
+@pytest.mark.parametrize(
+    ("symbol", "domain"),
+    [
+        (x, Interval(0, 1)),
+        (x, Interval.open(-1, 0)),
+        (x, Interval(0, oo)),
+        (x, Interval(-oo, -5)),
+        (x, Interval(pi, pi + Rational(1, 1000))),
+        (x, Interval(10**6, 10**6 + 1)),
+        (x, S.Reals),
+        (x, Union(Interval(-1, Rational(-1, 2)), Interval(Rational(1, 2), 1))),
+        (INTEGER, Interval.open(0, 3)),
+        (INTEGER, Interval(2, oo)),
+        (INTEGER, Range(0, 3)),
+        (INTEGER, S.Naturals),
+        (POSITIVE_INTEGER, None),
+        (NEGATIVE, None),
+        (Symbol("p", positive=True), None),
+    ],
+    ids=str,
+)
+def test_points_are_drawn_inside(symbol, domain):
+    for seed in range(40):
+        # the two sides differ everywhere, so that the witness is the first point drawn
+        found = compare(symbol**2 + 1, -(symbol**2), {} if domain is None else {symbol: domain}, seed=seed)
+        value = found.witness[symbol]
+        assert domain is None or domain.contains(value) == True  # noqa: E712
+        assert value.is_integer or not symbol.is_integer
+        assert value > 0 or not symbol.is_positive
+        assert value < 0 or not symbol.is_negative
+
+
+def test_a_set_in_which_no_point_is_found_leaves_it_undecided():
+    found = compare(floor(x), x, {x: FiniteSet(Rational(1, 3))})
+    assert found.agreement is Agreement.UNDECIDED
+    assert "give an interval" in found.reason
+
+
+def test_has_value_tells_a_formula_without_meaning():
+    assert has_value(sqrt(1 - x**2), UNIT)
+    assert not has_value(sqrt(-1 - x**2), UNIT)
+    assert not has_value(besselj(0, x), UNIT)
+
+
+# --- the steps of a derivation ----------------------------------------------------------------------------------------
+
+
+class Because:
+    """A reason whose check gives what the test wants."""
+
+    def __init__(self, how, shows=Relation.EQUALS):
+        self.how, self.shows = how, shows
+
+    def check(self, before, after):
+        return Outcome(self.how, "the obstacle")
+
+
+def step(after, how, relation=Relation.EQUALS, shows=None):
+    reason = Because(how, shows or relation)
+    made = Derivation(sin(2 * x), "q", UNIT).then(after, because="so it is", reason=reason, relation=relation)
+    (checked,) = check_steps(made)
+    return checked.outcome
+
+
+def test_points_are_asked_only_where_algebra_did_not_decide():
+    assert step(2 * sin(x), How.ALGEBRA).how is How.ALGEBRA
+    assert step(2 * sin(x) * cos(x), How.WRONG).how is How.WRONG
+
+
+def test_an_undecided_equality_is_settled_at_points():
+    assert step(2 * sin(x) * cos(x), How.UNDECIDED) == Outcome(How.POINTS, f"{POINTS} points")
+    wrong = step(2 * sin(x), How.UNDECIDED)
+    assert wrong.how is How.WRONG
+    assert "they differ at x = " in wrong.detail
+    open_ = step(besselj(0, x), How.UNDECIDED)
+    assert open_.how is How.UNDECIDED
+    assert "the obstacle" in open_.detail
+
+
+def test_a_limit_or_an_inequality_is_not_compared_as_if_it_were_an_equality():
+    assert step(2 * sin(x) * cos(x), How.UNDECIDED, Relation.TENDS_TO).how is How.UNDECIDED
+    assert step(Integer(-2), How.UNDECIDED, Relation.EXCEEDS).how is How.UNDECIDED
+
+
+def test_a_step_must_state_what_its_reason_shows():
+    assert step(Integer(-2), How.ALGEBRA, Relation.EXCEEDS).how is How.ALGEBRA
+    assert step(Integer(-2), How.ALGEBRA, Relation.EXCEEDS, shows=Relation.EQUALS).how is How.WRONG
+
+
+def test_a_domain_beyond_the_assumptions_on_its_symbols_is_refused():
+    positive = Symbol("t", positive=True)
+    made = Derivation(sqrt(positive**2), "q", {positive: Interval(-1, 1)})
+    with pytest.raises(InvalidInput, match="positive by its assumptions"):
+        check_steps(made.then(positive, because="a root", reason=Because(How.ALGEBRA)))
