@@ -50,6 +50,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         _end(str(error), 2)
     except LimesError as error:
         _end(str(error), 1)
+    finally:
+        try:
+            sys.stdout.flush()
+        except BrokenPipeError:  # the reader has gone: nobody is told, not even at exit
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     raise SystemExit(0)
 
 

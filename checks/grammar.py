@@ -5,9 +5,9 @@ what was given before; `e` and `pi` are the constants, `oo` is infinity where th
 division by zero, a root of a negative number and the like are refused, as are sizes that only serve to exhaust the
 machine. Everything refused is an `InvalidInput` that names the column and what to write instead.
 
-The limits: 1000 characters, so 1000 digits in a literal; 50 nested brackets, powers and signs; 4000 digits in any
-number that results, so that it can still be printed (a power is estimated before it is built); formulas of 10,000
-parts, 60 deep, of degree 10,000 in their symbols.
+The limits: 1000 characters, so 1000 digits in a literal; 50 nested brackets, powers and signs; numbers between
+10^-4000 and 10^4000 of at most 4000 digits, so that they can be printed (a power is estimated before it is built);
+formulas of 10,000 parts, 60 deep, of degree 10,000 in their symbols.
 """
 
 from __future__ import annotations
@@ -20,10 +20,13 @@ from pathlib import Path
 from typing import Any
 
 import sympy
+from flint import arb
 from lark import Lark, Token, Transformer, Tree, UnexpectedCharacters, UnexpectedInput, UnexpectedToken, v_args
 from lark.exceptions import VisitError
 from sympy import Expr, Pow, Rational, S
 
+from numerics.balls import precision
+from numerics.evaluate import enclose
 from theory.errors import InvalidInput
 from theory.timelimit import within
 
@@ -238,7 +241,7 @@ class _Builder(Transformer):
 
     def raised(self, base: Expr, exponent: Expr, token: Token) -> Expr:
         """`base ** exponent`, unless SymPy would write out an astronomically large number for it."""
-        if _digits_of_power(base, exponent) > LARGEST_NUMBER:
+        if _digits_of_power(base, exponent) > LARGEST_NUMBER or _is_huge(base, exponent):
             raise _Refusal(token, f"a number of more than {LARGEST_NUMBER} digits; give a smaller power")
         # SymPy writes out base^p and base^q on its way to base^(p/q)
         largest = max((max(abs(int(r.p)), int(r.q)) for r in exponent.atoms(Rational)), default=0)
@@ -256,7 +259,7 @@ class _Builder(Transformer):
             raise _Refusal(token, "undefined here: a division by zero or the like")
         if value.has(S.ImaginaryUnit) or value.is_extended_real is False:
             raise _Refusal(token, "not a real number")
-        if any(_digits(number) > LARGEST_NUMBER for number in value.atoms(Rational)):
+        if any(_digits(number) > LARGEST_NUMBER for number in value.atoms(Rational)) or _is_huge(value):
             raise _Refusal(token, f"a number of more than {LARGEST_NUMBER} digits; give a smaller one")
         return value
 
@@ -270,6 +273,15 @@ class _Builder(Transformer):
 
 def _degree(power: Pow) -> float:
     return abs(float(power.exp)) if power.base.free_symbols and isinstance(power.exp, Rational) else 0.0
+
+
+def _is_huge(base: Expr, exponent: Expr = S.One) -> bool:
+    """Whether `|base ** exponent|` is certainly beyond `10^±LARGEST_NUMBER`; never for anything with symbols."""
+    if base.free_symbols or exponent.free_symbols:
+        return False
+    with precision(64):
+        digits = enclose(exponent, {}) * abs(enclose(base, {})).log() / arb(10).log()
+        return digits.is_finite() and abs(digits) > LARGEST_NUMBER
 
 
 def _digits(number: Rational) -> float:

@@ -115,7 +115,8 @@ def verify(
         raise InvalidInput("jobs", jobs, "give the number of processes, an integer >= 1")
     jobs = jobs or cpu_count()
     streams = [stream for one in chosen for stream in _streams(one)]
-    book = Journal(journal, run_key(seed, level.value, (one.origin for one in chosen)))
+    key = run_key(seed, level.value, (one.origin for one in chosen)) if journal else ""
+    book = Journal(journal, key)
     _restore(streams, book, level)
     try:
         _judge(streams, book, level, seed, jobs, progress)

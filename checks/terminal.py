@@ -125,7 +125,7 @@ def show_report(page: Page, report: Report, *, seconds: float, evidence: bool = 
         verdict = Text.assemble(f"{result.claim.id:<19} ", (result.verdict.value, STYLES[result.verdict]))
         page.write(result.claim.title, indent=31, head=verdict)
         for remark in result.remarks():
-            page.write(remark, indent=31)
+            page.write(remark, indent=20)
         for item in result.evidence if evidence else ():
             _show_evidence(page, item)
     page.write()

@@ -20,7 +20,7 @@ from flint import arb
 
 from theory.errors import InvalidInput, Undecidable
 
-from .balls import exactly, power, precision
+from .balls import ends, exactly, power, precision
 
 LARGEST_DIGITS = 10_000
 DEFAULT_DIGITS = 15
@@ -107,7 +107,9 @@ def _printed(x: arb, digits: int, subject: object, note: str) -> Value:
             n = math.floor(exactly(scaled.mid()) + Fraction(1, 2))
             if 10 ** (digits - 1) <= abs(n) < 10**digits:
                 break
-        hundredths = math.ceil(100 * exactly(abs(scaled - n).upper()))
+        error = ends(abs(scaled - n))[1]
+        assert error is not None  # about half a unit
+        hundredths = math.ceil(100 * error)
         return Value(_decimal(n, places, hundredths == 0), _scientific(hundredths, places + 2), digits, x, note)
 
 

@@ -74,8 +74,12 @@ def evaluate(expression: Expr, at: Mapping[Any, object] | None = None, digits: i
     point = exact_point(expression, at or {})
     try:
         return certify(lambda: enclose(expression, point), digits, subject=expression, stop=0)
-    except Undecidable:
+    except Undecidable as error:
+        first = error
+    try:
         settled, note = settle(expression, point, enclose)
+    except Undecidable as second:
+        raise Undecidable(expression, f"{first.reason}; and {second.reason}") from None
     stop = 0 if expression.has(sympy.Integral) else LAST_PRECISION  # integrals do not end well at high precision
     try:
         return certify(lambda: enclose(settled, {}), digits, subject=expression, note=note, stop=stop)

@@ -31,7 +31,7 @@ from theory.timelimit import within
 
 from .balls import precision
 
-SECONDS = 10.0  # for each question to SymPy
+SECONDS = 5.0  # for each question to SymPy
 BITS = 512
 LARGEST_INTEGER = 10**6  # bits
 CLOSE_BY = Fraction(1, 2**64)
@@ -47,7 +47,7 @@ FACTS = ("integer", "positive", "negative", "nonnegative", "nonpositive", "nonze
 Enclose = Callable[[Any, Mapping[Symbol, Any]], arb]
 
 
-def exact_number(name: str, number: object) -> Expr:
+def exact_number(name: str, number: Any) -> Expr:
     """The exact SymPy number that `number` is; a float is the double it is, text is refused.
 
     >>> exact_number("rho", 0.5), exact_number("rho", Fraction(3, 10))
@@ -118,18 +118,27 @@ def _substituted(expression: Any, point: Mapping[Symbol, Expr]) -> Expr:
 
 
 def _is_huge(expression: Expr, point: Mapping[Symbol, Expr], enclose: Enclose) -> bool:
-    """Whether SymPy might write out an integer of more than `LARGEST_INTEGER` bits, which nothing could stop."""
+    """Whether SymPy might write out an integer of more than `LARGEST_INTEGER` bits, which nothing could stop.
+
+    It does so for `q^n`, `q^(n/m)` (through `q^n` and `q^m`), `exp(n log q)` and factorials of rational `q`.
+    """
     numbers = [number for value in (expression, *point.values()) for number in value.atoms(sympy.Rational)]
-    bits = sum(int(number.p).bit_length() + int(number.q).bit_length() for number in numbers)
-    growing = expression.atoms(sympy.Pow, sympy.exp, sympy.factorial, sympy.gamma, sympy.binomial)
+    bits = sum(_bits(number) for number in numbers)
     with precision(64):
-        for node in growing:
-            exponent = node.args[0] if isinstance(node, sympy.exp) else node.args[-1]
-            for part in (exponent,) if isinstance(node, sympy.Pow | sympy.exp) else node.args:
-                size = abs(enclose(part, point)) * bits if part.free_symbols <= point.keys() else arb(0)
-                if size.is_finite() and not size < LARGEST_INTEGER:
+        for node in expression.atoms(sympy.Pow, sympy.exp, sympy.factorial, sympy.gamma, sympy.binomial):
+            for part in node.args[1:] if isinstance(node, sympy.Pow) else node.args:
+                size = abs(enclose(part, point)) if part.free_symbols <= point.keys() else arb(0)
+                if size.is_finite() and not size * bits < LARGEST_INTEGER:
+                    return True
+                parts = [part, *(point[symbol] for symbol in part.free_symbols if symbol in point)]
+                fractions = {number for value in parts for number in value.atoms(sympy.Rational) if number.q > 1}
+                if any(bits << min(_bits(number), 64) > LARGEST_INTEGER for number in fractions):
                     return True
     return False
+
+
+def _bits(number: Any) -> int:
+    return int(number.p).bit_length() + int(number.q).bit_length()
 
 
 def _singular(constant: Expr) -> bool:

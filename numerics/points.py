@@ -156,7 +156,7 @@ def _random_number(symbol: Any, domain: Set | None, rng: np.random.Generator) ->
 def _draw(symbol: Any, domain: Set | None, rng: np.random.Generator) -> Rational:
     least = int(bool(symbol.is_integer and symbol.is_nonzero))
     low, high = (least, 10) if symbol.is_nonnegative else (-10, -least) if symbol.is_nonpositive else (-3, 3)
-    if isinstance(domain, Interval):
+    if domain is not None and isinstance(domain, Interval):
         low = domain.inf if domain.inf.is_finite else min(low, domain.sup - 6)
         high = domain.sup if domain.sup.is_finite else low + 10
     if symbol.is_integer:

@@ -32,7 +32,7 @@ from sympy.core.relational import GreaterThan, LessThan, Relational, StrictGreat
 
 from theory.errors import InvalidInput, Undecidable
 
-from .balls import interval, precision
+from .balls import ball, interval, precision
 from .evaluate import RULES, evaluate
 from .exact import exact_number
 from .walk import Walk
@@ -90,7 +90,8 @@ def holds(inequality: Any, over: Mapping[Any, tuple[Any, Any]], budget: int = 10
     if not box:
         raise InvalidInput("over", over, "give at least one symbol its interval")
     keys = list(over)
-    question: Any = _Formula.of(inequality, keys) if isinstance(inequality, sympy.Basic) else _Opaque(inequality)
+    formula = isinstance(inequality, sympy.Basic)
+    question: Any = _Formula.of(inequality, keys) if formula else _Opaque(inequality)  # type: ignore[arg-type]
 
     def point(corner: tuple[Fraction, ...]) -> Box:
         return tuple((coordinate, coordinate) for coordinate in corner)
@@ -187,7 +188,10 @@ class _Formula:
         return _Formula(difference, tuple(by_name[str(key)] for key in keys), strict)
 
     def ball(self, box: Box) -> arb:
-        return _enclosed(self._walk(box), self.expression)
+        walk = self._walk(box)
+        value = _enclosed(walk, self.expression)
+        low, high = walk.bounds(self.expression) if value.contains(0) else (None, None)
+        return ball(low) if low is not None and low == high else value
 
     def fails(self, value: arb) -> bool:
         return value <= 0 if self.strict else value < 0

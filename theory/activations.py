@@ -47,7 +47,7 @@ class Activation:
 
 @dataclass(frozen=True)
 class ReLU(Activation):
-    """`φ(s) = max(s, 0)`, with `φ'(0)` taken as 0."""
+    """`φ(s) = max(s, 0)`. `φ'(0)` does not matter to a kernel: 1/2 in `derivative`, 0 in finite networks."""
 
     name: ClassVar[str] = "relu"
     homogeneous: ClassVar[bool] = True

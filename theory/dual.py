@@ -183,7 +183,7 @@ def price(activation: Activation) -> Derivation:
         Derivative(pair.conclusion, c),
         r"\frac{\partial\Sigma}{\partial c}",
         {a: Interval.open(0, oo), b: Interval.open(0, oo), c: Interval.open(-sqrt(a * b), sqrt(a * b))},
-        title=f"Price's theorem for {activation.name}",
+        title=f"Price's theorem for {_called(activation)}",
     )
     return d.then(
         derivative.conclusion,
@@ -197,7 +197,11 @@ def _start(activation: Activation, function: Expr, name: str) -> Derivation:
     domain = PAIRS | {a: Interval.open(0, oo), b: Interval.open(0, oo), c: Interval(-sqrt(a * b), sqrt(a * b))}
     what = "dual" if name == r"\Sigma" else "dual of the derivative"
     start = expectation(function.subs(s, u) * function.subs(s, v))
-    return Derivation(start, f"{name}(a, b, c)", domain, title=f"The {what} of {activation.name}")
+    return Derivation(start, f"{name}(a, b, c)", domain, title=f"The {what} of {_called(activation)}")
+
+
+def _called(activation: Activation) -> str:
+    return f"{activation.name} of degree {activation.degree}" if isinstance(activation, Hermite) else activation.name
 
 
 def _no_closed_form(activation: Activation) -> InvalidInput:
@@ -252,7 +256,7 @@ def _by_parity(d: Derivation, alpha: Expr, beta: Expr, degree: int) -> Derivatio
         because=(
             r"$|s| = 2s_+ - s$, and what is odd in $(u, v)$ has the mean zero"
             if degree == 1
-            else r"the sign of $s$ is $2 \cdot 1[s > 0] - 1$, and what is odd in $(u, v)$ has the mean zero"
+            else r"the sign of $s$ is $2\operatorname{H}(s) - 1$, and what is odd in $(u, v)$ has the mean zero"
         ),
         reason=Linearity(odd_in=(x, y)),
     )

@@ -181,7 +181,7 @@ def recursion_equals_layer_sum(
             else r"$\Theta_0$ is the own part of layer 1",
             reason=Algebra(given={Theta[level]: value}),
         )
-    return d.then(layer_sum(depth, bias, parametrisation), because="multiplied out", reason=Algebra())
+    return d.then(layer_sum(depth, bias, parametrisation), because="both lines multiplied out", reason=Algebra())
 
 
 @cache

@@ -53,7 +53,7 @@ def _collapsed(line: Basic, ranges: Mapping[Basic, tuple[Expr, Expr]]) -> Basic:
         return line
     if not isinstance(line, Sum):
         return line.func(*(_collapsed(part, ranges) for part in line.args))
-    ranges = {**ranges, **{index: ends for index, *ends in line.limits}}
+    ranges = {**ranges, **{index: (lower, upper) for index, lower, upper in line.limits}}
     body, limits = _collapsed(line.function, ranges), list(line.limits)
     for limit in line.limits:
         for delta in (part for part in Mul.make_args(body) if isinstance(part, KroneckerDelta) and part.has(limit[0])):

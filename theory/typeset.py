@@ -112,9 +112,9 @@ def _ascii(character: str, *, mathematics: bool) -> str:
     if character in _UNICODE:
         code = _UNICODE[character]
     elif words[:2] in (["GREEK", "SMALL"], ["GREEK", "CAPITAL"]) and len(words) == 4:
-        name = words[3].lower().replace("lamda", "lambda").replace("omicron", "mathrm{o}")
+        name = words[3].lower().replace("lamda", "lambda")
         code = rf"\{name if words[1] == 'SMALL' else name.capitalize()} "
-        code = _LATIN_CAPITALS.get(code.strip(), code)
+        code = _LATIN_LETTERS.get(code.strip(), code)
     elif mathematics:
         return rf"\mathrm{{U{ord(character):04X}}}"
     else:
@@ -123,8 +123,8 @@ def _ascii(character: str, *, mathematics: bool) -> str:
     return code if mathematics else f"${code.strip()}$"
 
 
-# Greek capitals that LaTeX writes with Latin letters.
-_LATIN_CAPITALS = {
+# Greek letters that LaTeX writes with Latin ones.
+_LATIN_LETTERS = {r"\omicron": r"\mathrm{o}"} | {
     rf"\{name}": rf"\mathrm{{{letter}}}"
     for name, letter in zip(
         ("Alpha", "Beta", "Epsilon", "Zeta", "Eta", "Iota", "Kappa", "Mu", "Nu", "Omicron", "Rho", "Tau", "Chi"),
@@ -149,10 +149,11 @@ class _Printer(LatexPrinter):
         super().__init__({"fold_short_frac": False, "inv_trig_style": "full"})
 
     def _print_Symbol(self, expr: Symbol, style: str = "plain") -> str:
-        return super()._print_Symbol(expr, style) if _is_plain(expr.name) else _escaped(expr.name)  # type: ignore[no-any-return]
+        return super()._print_Symbol(expr, style) if _is_plain(expr.name) else _escaped(expr.name)
 
     def _hprint_Function(self, func: str) -> str:
-        return super()._hprint_Function(func) if _is_plain(func) else _escaped(func)  # type: ignore[no-any-return]
+        # SymPy's caller formats what comes back with the % operator
+        return super()._hprint_Function(func) if _is_plain(func) else _escaped(func).replace("%", "%%")
 
     def _print_Heaviside(self, expr: Basic, exp: str | None = None) -> str:
         step = rf"\operatorname{{H}}\left({self._print(expr.args[0])}\right)"  # SymPy's θ is an angle here
@@ -160,6 +161,6 @@ class _Printer(LatexPrinter):
 
     def _print_Pow(self, expr: Expr) -> str:
         base, exponent = expr.as_base_exp()
-        if isinstance(expr.base, AppliedUndef) and exponent.is_Rational and exponent > 0 and expr.exp == exponent:  # type: ignore[attr-defined]
+        if isinstance(expr.base, AppliedUndef) and exponent.is_Rational and exponent > 0 and expr.exp == exponent:
             return rf"\left({self._print(base)}\right)^{{{self._print(exponent)}}}"
-        return super()._print_Pow(expr)  # type: ignore[no-any-return]
+        return super()._print_Pow(expr)

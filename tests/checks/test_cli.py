@@ -61,7 +61,6 @@ TINY = {
 def tiny_ledger(monkeypatch, tmp_path):
     """A ledger of tiny claims; the journal goes to an empty folder."""
     monkeypatch.setattr(checks.ledger, "LEDGER", TINY)
-    monkeypatch.setitem(checks.ledger.find.__globals__, "LEDGER", TINY)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
 

@@ -17,7 +17,26 @@ from theory.derivation import Derivation, How, Outcome
 from theory.reasons import Algebra
 
 x = symbols("x", real=True)
-NAMES = ["50%", "a&b", "c#", "d$", "e_f", "_", "{", "}", "\\frac", "g^h", "~", '"', "αβ", "ρ_0", "Ω", "naïve", "日本", "x y"]
+NAMES = [
+    "50%",
+    "a&b",
+    "c#",
+    "d$",
+    "e_f",
+    "_",
+    "{",
+    "}",
+    "\\frac",
+    "g^h",
+    "~",
+    '"',
+    "αβ",
+    "ρ_0",
+    "Ω",
+    "naïve",
+    "日本",
+    "x y",
+]
 NAMES += ["-", "<", ">", "|", "lambda", "N1", "😀", "ℝ", "é"]
 
 
@@ -35,7 +54,10 @@ def derived(*derivations, **fields):
     return claim(**({"id": "one", "statement": "1 = 1", "evidence": evidence} | fields))
 
 
-def one_step(reason, because="a reason", name="q", start=sin(2 * x), end=2 * sin(x) * cos(x), **fields):
+SINE, DOUBLE_ANGLE = sin(2 * x), 2 * sin(x) * cos(x)
+
+
+def one_step(reason, because="a reason", name="q", start=SINE, end=DOUBLE_ANGLE, **fields):
     return Derivation(start, name, **fields).then(end, because=because, reason=reason)
 
 
@@ -70,7 +92,9 @@ def test_any_names_compile(tmp_path):
         hypotheses=("n >= 2", "a_b", "ReLU"),
         conditions=("θ < π/2",),
         findings=("1/4 & 3/8",),
-        correction=Correction(text="it is <1/2> & 50%", latex=r"\tfrac12", parts={"": [Identity(derivation=x, claimed=x)]}),
+        correction=Correction(
+            text="it is <1/2> & 50%", latex=r"\tfrac12", parts={"": [Identity(derivation=x, claimed=x)]}
+        ),
     )
     compile_document(tmp_path, document(one, checked_derivations(one)))
 

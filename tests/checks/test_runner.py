@@ -16,7 +16,7 @@ import pytest
 from sympy import Rational
 
 import checks
-from checks import Expectation, Identity, Level, Prediction, Property, Standing, Verdict, claim, verify
+from checks import Expectation, Identity, Prediction, Property, Standing, Verdict, claim, verify
 from checks.evidence import Evidence
 from checks.runner import ALPHA, generator
 from checks.verdicts import Finding
@@ -43,7 +43,9 @@ def tried(id, trial):
 
 def without_seconds(report):
     """The report as JSON, without the times it took."""
-    return json.loads(json.dumps(report.to_json()), object_hook=lambda d: {k: v for k, v in d.items() if k != "seconds"})
+    return json.loads(
+        json.dumps(report.to_json()), object_hook=lambda d: {k: v for k, v in d.items() if k != "seconds"}
+    )
 
 
 def test_the_result_is_the_same_for_any_number_of_processes():

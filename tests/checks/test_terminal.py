@@ -1,4 +1,4 @@
-"""What is shown: in 80 columns, without colours in a pipe, with all that must be said; progress only when it is slow."""
+"""What is shown: in 80 columns, without colours in a pipe, with all that must be said; progress only when slow."""
 
 import io
 import time

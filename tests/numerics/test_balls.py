@@ -87,6 +87,19 @@ def test_a_negative_power_of_a_ball_around_zero_is_not_finite():
     assert not power(arb(0, 1).log(), 2).is_finite()
 
 
+def test_astronomical_numbers_are_bounded_but_not_written_out():
+    """python-flint ends the whole process when asked for such a fraction."""
+    with precision(64):
+        huge = arb(10) ** 10**9
+        tiny = 1 / huge
+    with pytest.raises(OverflowError):
+        exactly(huge.mid())
+    assert ends(huge) == (None, None)
+    for low, high in (ends(tiny), tuple(-end for end in reversed(ends(-tiny)))):
+        assert low == 0
+        assert 0 < high < Fraction(1, 10**100)
+
+
 def test_a_monotone_function_is_cut_at_known_bounds_only():
     with precision(64):
         edge = interval(Fraction(1, 2), 1)  # reaches beyond 1

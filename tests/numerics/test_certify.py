@@ -77,6 +77,12 @@ def test_digits_are_refused(digits):
         certify(lambda: arb(1), digits)
 
 
+def test_an_exponent_of_hundreds_of_digits_is_not_printed():
+    assert certify(lambda: (arb(10) ** 90).exp(), 3).value.startswith("2.18e434294481903251827651128918916")
+    with pytest.raises(Undecidable, match="its decimal exponent would have more than 300 digits"):
+        certify(lambda: (arb(10) ** 400).exp(), 3)
+
+
 def test_a_value_beyond_the_doubles_is_not_a_float():
     with pytest.raises(OverflowError):
         float(certify(lambda: arb(10) ** 400))

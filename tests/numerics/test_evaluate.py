@@ -27,8 +27,8 @@ def oracle(node, point, mp):
         return mp.mpf(point[node].numerator) / point[node].denominator
     if node.is_Rational:
         return mp.mpf(int(node.p)) / int(node.q)
-    if node is sympy.pi:
-        return +mp.pi
+    if node in (sympy.pi, sympy.E):
+        return +(mp.pi if node is sympy.pi else mp.e)
     arguments = [oracle(argument, point, mp) for argument in node.args]
     if node.is_Add:
         return mp.fsum(arguments)
@@ -90,6 +90,9 @@ def test_digits_agree_with_mpmath_and_with_another_precision(formula, a, b, digi
         (sin(x), {x: 10**22}, 15, "-0.852200849767189"),
         ((1 - 1 / x) ** x, {x: 10**6}, 20, "0.36787925723164509429"),
         (exp(-exp(x)), {x: 100}, 5, "3.6149e-11674344414002886632798167381008836736851881"),
+        (exp(x), {x: 10**9}, 12, "8.00298177066e434294481"),
+        (sympy.erf(x), {x: 10**9}, 5, "1.0000"),
+        (Max(exp(x), 1) / sqrt(1 + exp(2 * x)), {x: 10**9}, 5, "1.0000"),
         (acos(x), {x: 1}, 30, "0"),
         (sqrt(1 - x**2 - y**2), {x: Fraction(3, 5), y: Fraction(4, 5)}, 30, "0"),
         (Integral(Max(0, x) ** 2 * exp(-(x**2) / 2) / sqrt(2 * pi), (x, -oo, oo)), {}, 40, "0." + "5".ljust(40, "0")),
@@ -119,6 +122,8 @@ def test_what_stays_open_names_the_part(monkeypatch):
         evaluate(Integral(sin(x) ** 3 * exp(-(x**4)), (x, -oo, oo)), digits=3)
     with pytest.raises(Undecidable, match="singular at x = 0"):
         evaluate(one / x, {x: 0})
+    with pytest.raises(Undecidable, match=r"no finite ball .* exact algebra"):
+        evaluate(acos(1 + exp(-exp(x))), {x: 100})
 
 
 @pytest.mark.parametrize("expression", ["x + 1", 3, None, x > 1])

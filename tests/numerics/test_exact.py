@@ -129,3 +129,5 @@ def test_numbers_too_large_for_exact_algebra_are_not_written_out():
         settle(2**x - 2**x * ONE, {x: sympy.Integer(10**9)}, enclose)
     with pytest.raises(Undecidable, match="too large for exact algebra"):
         settle(sympy.factorial(x), {x: sympy.Integer(10**9)}, enclose)
+    with pytest.raises(Undecidable, match="too large for exact algebra"):
+        settle(12**x, {x: Rational(10**9 - 1, 10**9)}, enclose)

@@ -51,6 +51,7 @@ def test_true_inequalities_hold(inequality, over):
         (x**2 > x / 2, {x: (Fraction(1, 8), 1)}),
         (sin(x * y) < Rational(99, 100), {x: (0, 3), y: (0, 3)}),
         (x > 0, {x: (0, 1)}),  # only at the end
+        (3 * x > 1, {x: (Fraction(1, 3), 2)}),  # only at an end that no ball hits
         (exp(x) >= 1 + x + x**2 / 2, {x: (-1, 1)}),
         (cos(x) <= 1 - Rational(1, 10**30), {x: (-1, 1)}),
         (sqrt(x) >= x, {x: (0, Fraction(1001, 1000))}),

@@ -10,9 +10,10 @@ from theory.errors import InvalidInput
 
 a = symbols("a", positive=True)
 SIZES = (100, 200, 400, 800)
+QUARTER = Rational(1, 4)
 
 
-def examine(sequence, claimed=Rational(1, 4), points=({},), sizes=SIZES, order=1.0, **options):
+def examine(sequence, claimed=QUARTER, points=({},), sizes=SIZES, order=1.0, **options):
     evidence = Approach(sequence=sequence, claimed=claimed, points=points, sizes=sizes, order=order, **options)
     return evidence.examine(Level.QUICK)
 
@@ -42,7 +43,9 @@ def test_half_the_rate_is_undecided_and_less_is_refuted():
 
 def test_the_slowest_point_decides_and_is_named():
     finding = examine(
-        lambda n, at: float(at[a]) + (1 / n if at[a] == 1 else 0.1), claimed=a, points=({a: Integer(1)}, {a: Integer(2)})
+        lambda n, at: float(at[a]) + (1 / n if at[a] == 1 else 0.1),
+        claimed=a,
+        points=({a: Integer(1)}, {a: Integer(2)}),
     )
     assert finding.verdict is Verdict.REFUTED
     assert "a = 2" in finding.detail
