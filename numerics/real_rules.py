@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from fractions import Fraction
 from functools import reduce
 from typing import Any
 
@@ -25,7 +24,6 @@ from .balls import exactly, monotone, power
 from .walk import Rule, Walk
 
 LARGEST_NUMBER_OF_TERMS = 10**6  # of a Sum or Product
-ONE = Fraction(1)
 
 
 def method(name: str) -> Rule:
@@ -49,24 +47,18 @@ def multiply(walk: Walk, node: Any) -> Any:
     return reduce(operator.mul, map(walk, node.args))
 
 
-def _within(function: Callable[[arb], arb], lower: Fraction | None, upper: Fraction | None) -> Callable:
-    """The ball of a monotone function that is real on `[lower, upper]` only, its argument cut to proven bounds."""
+def _monotone(function: Callable[[arb], arb]) -> Rule:
+    """The rule of a monotone function, its argument cut to proven bounds where its ball leaves the domain."""
 
     def apply(walk: Walk, node: Any) -> arb:
         x = walk(node)
         direct = function(x)
-        if direct.is_finite() or not x.is_finite():
-            return direct
-        low, high = walk.bounds(node)
-        if low is None or high is None or (lower is not None and low < lower) or (upper is not None and high > upper):
-            return arb.nan()
-        return monotone(x, function, low, high)
+        return direct if direct.is_finite() or not x.is_finite() else monotone(x, function, *walk.bounds(node))
 
     return apply
 
 
-_root = _within(arb.sqrt, Fraction(0), None)
-_log = _within(arb.log, Fraction(0), None)
+_root, _log, _acos, _asin, _acosh = map(_monotone, (arb.sqrt, arb.log, arb.acos, arb.asin, arb.acosh))
 
 
 def _pow(walk: Walk, node: Any) -> arb:
@@ -82,7 +74,7 @@ def _pow(walk: Walk, node: Any) -> arb:
     if sign == 0:
         return arb(0) if walk.sign(exponent) == 1 else arb.nan()
     if sign is None and exponent.is_Rational and exponent > 0:  # [0, high]: increasing
-        return _within(lambda end: arb(0) if end == 0 else end**y, Fraction(0), None)(walk, base)
+        return _monotone(lambda end: arb(0) if end == 0 else end**y)(walk, base)
     if sign == -1 and not y.is_exact():  # real only if the exponent is an integer
         low, high = walk.bounds(exponent)
         return power(x, int(low)) if low is not None and low == high and low.denominator == 1 else arb.nan()
@@ -202,9 +194,9 @@ RULES: dict[type, Rule] = {
     sympy.Mul: multiply,
     sympy.Pow: _pow,
     sympy.log: lambda walk, node: _log(walk, node.args[0]),
-    sympy.acos: lambda walk, node: _within(arb.acos, -ONE, ONE)(walk, node.args[0]),
-    sympy.asin: lambda walk, node: _within(arb.asin, -ONE, ONE)(walk, node.args[0]),
-    sympy.acosh: lambda walk, node: _within(arb.acosh, ONE, None)(walk, node.args[0]),
+    sympy.acos: lambda walk, node: _acos(walk, node.args[0]),
+    sympy.asin: lambda walk, node: _asin(walk, node.args[0]),
+    sympy.acosh: lambda walk, node: _acosh(walk, node.args[0]),
     sympy.atanh: lambda walk, node: walk(node.args[0]).atanh(),
     sympy.atan2: _arctan2,
     sympy.Abs: lambda walk, node: abs(walk(node.args[0])),

@@ -91,10 +91,12 @@ class Algebra:
             if not is_name and not equal(name.rewrite(exp), meaning.rewrite(exp)).proved:
                 return Outcome(How.UNDECIDED, f"{name} is not a name, and was not seen to equal {meaning}")
         found = dict(shown(self.known))
-        return equal(*(_written_out(line.xreplace(found).subs(self.given)) for line in (before, after)))
+        return equal(*(written_out(line.xreplace(found).subs(self.given)) for line in (before, after)))
 
 
-def _written_out(line: Expr) -> Expr:
+def written_out(line: Expr) -> Expr:
+    """`line` with its derivatives, and its sums and products between numbers, carried out; nothing else is."""
+
     def is_counted(part: Basic) -> bool:
         return isinstance(part, Sum | Product) and all(end.is_Integer for _, *ends in part.limits for end in ends)
 

@@ -8,9 +8,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sympy import Dummy, Expr, cos, expand, expand_trig, fraction, rem, sin, together
+from sympy import (
+    Dummy,
+    Expr,
+    Float,
+    Integral,
+    Limit,
+    Product,
+    Sum,
+    cos,
+    expand,
+    expand_trig,
+    fraction,
+    rem,
+    sin,
+    together,
+)
 
 from .derivation import How, Outcome
+from .reasons import written_out
 
 
 def in_cosines(polynomial: Expr) -> Expr:
@@ -34,7 +50,10 @@ class Trigonometry:
     """Both lines, their derivatives carried out, are the same rational function of sines, cosines and symbols."""
 
     def check(self, before: Expr, after: Expr) -> Outcome:
-        numerator, _ = fraction(together(expand_trig((before - after).doit())))
+        difference = written_out(before - after)
+        if difference.has(Float, Integral, Limit, Sum, Product):
+            return Outcome(How.UNDECIDED, "one side is no rational function of sines and cosines")
+        numerator, _ = fraction(together(expand_trig(difference)))
         remainder = in_cosines(numerator)
         if remainder == 0:
             return Outcome(How.ALGEBRA)

@@ -97,7 +97,7 @@ def slope_of_logarithm(claimed: Any) -> Certificate:
     """Whether `(L + 1)(Θ̄^L − 1/4) − claimed · log L` stays bounded, above and below, for all inputs apart."""
     constants = Constants(slope=Fraction(claimed))
     if failing := constants.failing():
-        return Certificate(Standing.FAILS, f"inequalities {', '.join(map(str, failing))} of the proof do not hold")
+        return Certificate(Standing.UNDECIDED, f"inequalities {', '.join(map(str, failing))} of the proof do not hold")
     return Certificate(Standing.HOLDS, f"(L+1)(Theta - 1/4) - {claimed} log L is bounded on both sides, for all depths")
 
 
@@ -110,6 +110,7 @@ correlation_flow = claim(
     hypotheses=("ReLU", "inputs on the unit sphere", "infinite width"),
     conditions=("at rho = -1 the slope of the map is 0; it increases strictly all the same",),
     findings=("1/theta_l = l/(3 pi) + log(l)/(2 pi) + o(log l), for every pair of different inputs",),
+    formulas=("relu-nngp",),
     parts={
         "the map increases": [
             Identity(name="its slope", derivation=correlation.increasing, claimed=1 - acos(rho) / pi),
@@ -153,6 +154,7 @@ depth_limit = claim(
     statement=r"\bar\Theta^{(L)}(x, x') \to \tfrac14 \quad (x \neq x'),\qquad \bar\Theta^{(L)}(x, x) = 1",
     hypotheses=("ReLU", "inputs on the unit sphere", "infinite width before infinite depth"),
     findings=("it holds for opposite inputs too", "uniformly in rho <= 1 - delta, not up to rho = 1 (depth-crossover)"),
+    formulas=("relu-ntk", "relu-ntk-normalised"),
     parts={
         "different inputs": [
             Limit(name="from the recursion", derivation=depth.normalised_ntk_limit, claimed=Rational(1, 4)),
@@ -187,6 +189,7 @@ depth_rate = claim(
     statement=r"\bar\Theta^{(L)}(x, x') - \tfrac14 = O(1/L)",
     hypotheses=("ReLU", "different inputs on the unit sphere"),
     findings=("the leading term does not depend on the inputs, and is positive: 1/4 is reached from above",),
+    formulas=("depth-leading-error", "relu-ntk-normalised"),
     parts={
         r"L/log L times the distance tends to 0, as O(1/L) requires": [
             Asymptotics(name="from the recursion", derivation=depth.depth_rate, claimed=0)
@@ -230,6 +233,7 @@ depth_crossover = claim(
         "two inputs are told apart when L exceeds 3 pi/theta_0",
         "the error at finite depth is Phi_1(s)/L, with Phi_1(s) ~ (3/8) log s: the rate of depth-rate",
     ),
+    formulas=("depth-crossover", "depth-crossover-correction"),
     parts={
         "the limit": [
             Limit(
@@ -360,7 +364,7 @@ depth_predictor = claim(
         "t = infinity; the time must shrink like 1/(L+1) for anything else",
     ),
     findings=(
-        "every label gets the weight 1/(n+3), so the predictor shrinks the mean label by n/(n+3)",
+        "every residual gets the weight 1/(n+3); from f_0 = 0 the mean label is shrunk by n/(n+3)",
         "at time t/(L+1) the weight is (1 - exp(-(n+3)t/4))/(n+3)",
     ),
     parts={

@@ -13,6 +13,7 @@ from sympy import Function, Interval, Limit, Symbol, cos, expand, log, oo, pi, s
 from checks import Correction, Identity, Source, claim
 from checks import Limit as LimitEvidence
 from checks.latex import checked_derivations, document, statement
+from checks.ledger import LEDGER
 from theory.derivation import Derivation, How, Outcome
 from theory.reasons import Algebra
 
@@ -122,6 +123,14 @@ def test_a_line_off_the_page_would_have_been_seen(tmp_path):
     wide = r"\begin{align*} q &= " + " + ".join(["xxxx"] * 60) + r"\end{align*}"
     text = document(derived(one_step(Algebra()))).replace(r"\end{document}", wide + r"\end{document}")
     assert overfull(compile_document(tmp_path, text))
+
+
+@needs_tex
+@pytest.mark.parametrize("id", LEDGER)
+def test_the_documents_of_the_ledger_compile_and_stay_on_the_page(tmp_path, id):
+    derivations = checked_derivations(LEDGER[id])
+    assert [doubt for derivation in derivations for doubt in derivation.doubts] == []
+    assert overfull(compile_document(tmp_path, document(LEDGER[id], derivations))) == []
 
 
 def test_only_amsmath_is_used():

@@ -49,6 +49,7 @@ def test_digits_agree_with_the_definition(rho: Fraction, depth: int, digits: int
     [
         (Fraction(3, 10), 3000),  # balls of ρ are NaN after 300 layers at 1000 bits
         (1 - Fraction(1, 10**30), 500),
+        (1 - Fraction(1, 10**15), 20),  # the second term of the series shows
         (Fraction(1, 10**30) - 1, 500),
         (Fraction(-3941, 10000), 1),  # near the root of Θ^1
     ],
@@ -142,6 +143,15 @@ def test_an_orbit_encloses_every_start_between(a: Fraction, b: Fraction, share: 
         for bound, value, sign in ((low, angle, 1), (high, angle, -1), (least, theta, 1), (most, theta, -1)):
             exact = exactly(bound)
             assert sign * (value - mp.mpf(exact.numerator) / exact.denominator) >= -slack
+
+
+@pytest.mark.parametrize("offset", [-999, 0, 999])
+def test_the_radius_of_a_start_is_carried_through(offset: int):
+    start = Fraction(1) + Fraction(offset, 10**6)
+    wide, exact = orbit(arb(1, 1e-3), arb(1, 1e-3), 50), orbit(start, start, 50)
+    for (low, high), (least, most) in zip(wide.angles + wide.kernels, exact.angles + exact.kernels, strict=True):
+        assert low <= least
+        assert most <= high
 
 
 def test_an_orbit_from_a_point_is_sharp_and_reaches_pi():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 import sympy
@@ -31,6 +32,7 @@ from sympy import (
     sqrt,
 )
 
+from numerics import quadrature
 from numerics.balls import ends, precision
 from numerics.evaluate import enclose
 from numerics.quadrature import integral
@@ -105,6 +107,14 @@ def test_without_the_analytic_flag_a_narrow_ball_is_wrong():
         assert wrong.rad() < 1e-12
         assert not wrong.overlaps(arb(14) / 3)
         assert integrated(sqrt(x), 1, 4).overlaps(arb(14) / 3)
+
+
+def test_what_lies_beyond_the_cut_is_in_the_ball(monkeypatch):
+    monkeypatch.setattr(quadrature, "ctx", SimpleNamespace(prec=10))  # a cut far too early, at the precision used
+    with precision(BITS):
+        found = integrated(exp(-x), 0, oo)
+        assert found.contains(arb(1))
+        assert 1e-5 < found.rad() < 1e-3
 
 
 numbers = st.fractions(min_value=-2, max_value=2, max_denominator=12)

@@ -107,6 +107,12 @@ def test_exact_points(expression, third, value):
     assert found[1] - found[0] < Fraction(1, 2**60)
 
 
+def test_an_argument_is_not_cut_without_proof():
+    for expression in (sympy.acos(x), sympy.asin(-x), sympy.sqrt(1 - x), sympy.log(1 - x), (1 - x) ** Rational(1, 3)):
+        assert enclosed(expression, {x: (Fraction(1, 2), Fraction(3, 2))}) is None
+    assert enclosed(sympy.acos(x), {x: (Fraction(1, 2), Fraction(1))}) is not None
+
+
 def test_an_open_branch_is_the_union():
     found = enclosed(Piecewise((-3, x < 0), (5, True)), {x: (Fraction(-1), Fraction(1))})
     assert found is not None

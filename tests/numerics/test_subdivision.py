@@ -71,6 +71,13 @@ def test_false_inequalities_give_a_point_that_fails_again(inequality, over):
     assert found.value.overlaps(again.ball)
 
 
+def test_zero_is_not_positive_in_any_dimension():
+    many = symbols("a:5", real=True)
+    box = dict.fromkeys(many, (0, 0))
+    assert holds(sum(many) > 0, box).outcome is VIOLATED
+    assert holds(sum(many) >= 0, box).outcome is HOLDS
+
+
 def test_functions_of_balls():
     def cubic(shift: str):
         return lambda a: a * a * a - a + arb(shift)  # its minimum is shift − 0.38490…

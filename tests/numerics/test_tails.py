@@ -53,6 +53,7 @@ BOUNDED = [
     1 / (exp(x) + exp(-x)),
     (x + erf(x)) ** 3 * exp(-x / 2),
     sqrt(x + x**2) * exp(-x),
+    (Abs(x) + Abs(x + 1) + Abs(x + 2)) ** 4 * exp(-x),
     Piecewise((x, x < 3), (cos(x), True)) * exp(-x),
     Heaviside(x - 5) * gauss,
 ]

@@ -57,6 +57,7 @@ def test_ranges_of_functions_are_known():
         assert walk.bounds(1 - cos(x) ** 2)[0] == 0
         assert walk.bounds(abs(x))[0] == 0
         assert walk.bounds(sqrt(x**2))[0] == 0
+        assert walk_over({x: (Fraction(0), Fraction(1))}).bounds(x ** Rational(1, 3))[0] == 0
         assert walk.sign(x) is None
         low = walk.bounds(sin(x))[0]
         assert low is not None
