@@ -1,13 +1,15 @@
 """The named formulas of `theory/formulas.py`, evaluated with digits that are all right.
 
-A formula with a closed expression goes to `numerics.evaluate`; one defined by a recursion has an algorithm in
-`numerics.deep`, whose work grows with the depth and the digits: what would take longer than minutes is refused.
+A formula with a closed expression goes to `numerics.evaluate`; a threshold, which is an integer or "none", to
+`numerics.balance`; one defined by a recursion has an algorithm in `numerics.deep`, whose work grows with the depth and
+the digits: what would take longer than minutes is refused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from flint import ctx
@@ -15,12 +17,15 @@ from sympy import Expr
 
 from theory.errors import InvalidInput
 from theory.formulas import formula_named
+from theory.layerwise_options import Updates
 
+from .balance import threshold
 from .certify import DEFAULT_DIGITS, certify
 from .deep import ALGORITHMS
 from .evaluate import evaluate
 from .exact import exact_number
 
+THRESHOLDS = {"balance-threshold-signal": Updates.SIGNAL, "balance-threshold-full": Updates.FULL}
 MOST_DIGITS = 1000
 MOST_WORK = 3 * 10**8  # layers times digits: two minutes
 
@@ -68,6 +73,9 @@ def evaluate_formula(name: str, at: Mapping[str, object], digits: int = DEFAULT_
         raise InvalidInput("digits", digits, f"give an integer from 1 to {MOST_DIGITS}")
     point, notes = formula.admit({parameter: exact_number(parameter, value) for parameter, value in at.items()})
     taken = {symbol.name: value for symbol, value in point.items()}
+    if name in THRESHOLDS:
+        width = threshold(Fraction(int(taken["alpha"].p), int(taken["alpha"].q)), updates=THRESHOLDS[name])
+        return FormulaValue(name, taken, "none" if width is None else str(width), "0", digits, notes)
     if formula.expression is not None:
         value = evaluate(formula.expression(), point, digits)
     else:

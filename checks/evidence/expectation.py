@@ -47,7 +47,13 @@ class Prediction:
 
     @classmethod
     def of(cls, expression: Any, points: Sequence[Mapping[Any, Any]]) -> Prediction:
-        """The SymPy `expression` at exact `points`, one for each component; its mutants are those of the expression."""
+        """The SymPy `expression`, or what a function returns, at exact `points`, one for each component.
+
+        Its mutants are those of the expression.
+        """
+
+        def formula_itself() -> Any:
+            return expression() if callable(expression) else expression
 
         def at_points(formula: Any) -> Vector:
             from numerics.evaluate import evaluate
@@ -58,14 +64,14 @@ class Prediction:
             from theory.errors import LimesError
 
             found = {}
-            for text, mutant in mutants(expression).items():
+            for text, mutant in mutants(formula_itself()).items():
                 try:
                     found[text] = at_points(mutant)
                 except LimesError:  # a mutant without a value at these points cannot be compared
                     continue
             return found
 
-        return cls(lambda: at_points(expression), wrong)
+        return cls(lambda: at_points(formula_itself()), wrong)
 
     @classmethod
     def number(cls, compute: Callable[[], Vector], wrong: Mapping[str, Callable[[Vector], Vector]]) -> Prediction:

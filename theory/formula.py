@@ -1,0 +1,84 @@
+"""A formula that can be evaluated by name, and its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sympy import Expr, Rational, Set, Symbol
+
+from .errors import InvalidInput
+
+ONE_ULP = Rational(1, 2**52)  # of a double near one; so far outside an interval, a value is clipped
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a formula: its symbol, the set it lives in, and what it means."""
+
+    symbol: Symbol
+    domain: Set
+    meaning: str
+
+    @property
+    def name(self) -> str:
+        return self.symbol.name
+
+    def admit(self, value: Expr) -> tuple[Expr, str]:
+        """`value` if it is in the domain, and a note if it was moved there from one unit in the last place outside.
+
+        >>> from sympy import Interval
+        >>> Parameter(Symbol("rho", real=True), Interval(-1, 1), "").admit(1 + ONE_ULP)[0]
+        1
+        """
+        if not value.is_number or value.is_extended_real is not True:
+            raise InvalidInput(self.name, str(value), f"give a number in {self.range()}: {self.meaning}")
+        if self.symbol.is_integer and value.is_integer is not True:
+            raise InvalidInput(self.name, str(value), f"give an integer in {self.range()}: {self.meaning}")
+        if self.domain.contains(value) == True:  # noqa: E712  (SymPy answers with its own truth values)
+            return value, ""
+        for end in (self.domain.inf, self.domain.sup):
+            if end.is_finite and abs(value - end) <= ONE_ULP and self.domain.contains(end) == True:  # noqa: E712
+                return end, f"{self.name} = {value} was taken as {end}, one unit in the last place away"
+        raise InvalidInput(self.name, str(value), f"give a number in {self.range()}: {self.meaning}")
+
+    def range(self) -> str:
+        """The domain in brackets.
+
+        >>> from sympy import Interval, oo
+        >>> Parameter(Symbol("L", integer=True), Interval(1, oo), "").range()
+        '[1, oo)'
+        """
+        low, high = self.domain.inf, self.domain.sup
+        left = "[" if self.domain.contains(low) == True else "("  # noqa: E712
+        right = "]" if self.domain.contains(high) == True else ")"  # noqa: E712
+        return f"{left}{low}, {high}{right}"
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A named formula. Exactly one of `expression` and `definition` is given."""
+
+    name: str
+    title: str
+    parameters: tuple[Parameter, ...]
+    source: str
+    expression: Callable[[], Expr] | None = None
+    definition: str = ""
+
+    def admit(self, at: dict[str, Expr]) -> tuple[dict[Symbol, Expr], tuple[str, ...]]:
+        """The point `at`, checked: every parameter has a value in its domain, and nothing else is given."""
+        names = [parameter.name for parameter in self.parameters]
+        for name in at:
+            if name not in names:
+                raise InvalidInput(name, str(at[name]), f"the parameters of {self.name} are {', '.join(names)}")
+        point: dict[Symbol, Expr] = {}
+        notes = []
+        for parameter in self.parameters:
+            if parameter.name not in at:
+                raise InvalidInput(
+                    parameter.name, "missing", f"give a number in {parameter.range()}: {parameter.meaning}"
+                )
+            point[parameter.symbol], note = parameter.admit(at[parameter.name])
+            notes += [note] if note else []
+        return point, tuple(notes)
