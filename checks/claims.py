@@ -152,7 +152,9 @@ def claim(
     if bool(evidence) == bool(parts):
         raise InvalidInput("evidence", evidence, "give either evidence=[…] or parts={words: […]}, and not none")
     stated = dict(parts) if parts else {"": evidence}
-    correction: Correction | None = fields.get("correction")
+    correction = fields.get("correction")
+    if not isinstance(correction, Correction | None):
+        raise InvalidInput("correction", correction, "give a Correction, with its own evidence")
     for part, items in (*stated.items(), *(correction.parts.items() if correction else ())):
         if not isinstance(items, list | tuple) or not items:
             raise InvalidInput("evidence", items, f"give a list with the evidence of {part or 'the claim'}, not empty")

@@ -50,11 +50,15 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         _end(str(error), 2)
     except LimesError as error:
         _end(str(error), 1)
+    except OSError as error:  # such as a full disk
+        _end(str(error), 2)
     finally:
         try:
             sys.stdout.flush()
-        except BrokenPipeError:  # the reader has gone: nobody is told, not even at exit
+        except OSError as error:  # where the reader has gone nobody is told, not even at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            if not isinstance(error, BrokenPipeError):
+                _end(str(error), 2)
     raise SystemExit(0)
 
 
@@ -144,6 +148,7 @@ def latex(
     claim: Annotated[str, typer.Argument(metavar="CLAIM", help="An id from limes list.")],
     derivation: Annotated[bool, typer.Option("--derivation", help="All derivations behind it, checked.")] = False,
     document: Annotated[bool, typer.Option("--document", help="A document for pdflatex.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write a claim or its derivations as LaTeX.
 
@@ -159,10 +164,11 @@ def latex(
         with progress(f"checking the derivations of {claim}"):
             derived = typesetting.checked_derivations(found)
     if document:
-        print(typesetting.document(found, derived))
+        text = typesetting.document(found, derived)
     else:
-        print("\n\n".join([typesetting.statement(found), *(one.to_latex() for one in derived or ())]))
+        text = "\n\n".join([typesetting.statement(found), *(one.to_latex() for one in derived or ())])
     doubts = [doubt for one in derived or () for doubt in one.doubts]
+    _write_json({"id": found.id, "latex": text, "doubts": doubts}) if as_json else print(text)
     for doubt in doubts:
         print(f"limes: {doubt}", file=sys.stderr)
     raise typer.Exit(1 if doubts else 0)
@@ -197,11 +203,20 @@ def evaluate(
 
 def _refuse_unwritable(file: str) -> None:
     """Refuse a file that cannot be written before the work is done, not after."""
-    path = Path(file)
-    if file in ("", "-") or (path.exists() and not path.is_dir() and os.access(path, os.W_OK)):
+    if file in ("", "-"):
         return
-    if path.exists() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-        raise InvalidInput("--json", file, "give a file that can be written, or - for standard output")
+    path = Path(file)
+    try:
+        new = not path.exists()
+        path.open("a").close()
+        if new:
+            path.unlink()
+    except OSError as error:
+        raise _unwritable(file, error) from None
+
+
+def _unwritable(file: str, error: OSError) -> InvalidInput:
+    return InvalidInput("--json", file, f"give a file that can be written, or - for standard output ({error.strerror})")
 
 
 def _write_json(data: dict[str, Any], file: str = "-") -> None:
@@ -209,7 +224,10 @@ def _write_json(data: dict[str, Any], file: str = "-") -> None:
     if file == "-":
         print(text)
     else:
-        Path(file).write_text(text + "\n", encoding="utf-8")
+        try:
+            Path(file).write_text(text + "\n", encoding="utf-8")
+        except OSError as error:  # the disk is full, or the directory has gone
+            raise _unwritable(file, error) from None
 
 
 def _end(sentence: str, code: int) -> NoReturn:

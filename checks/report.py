@@ -25,10 +25,13 @@ class ClaimResult:
 
     @property
     def as_expected(self) -> bool:
-        """Whether the verdict is the one the claim records; without a record, whether the claim holds."""
+        """Whether the verdict is the one the claim records; without a record, whether the claim holds.
+
+        Undecided never is, even if that is the record.
+        """
         if self.claim.expected is None:
             return self.verdict in (Verdict.PROVED, Verdict.CERTIFIED, Verdict.SUPPORTED)
-        return self.verdict is self.claim.expected
+        return self.verdict.decided and self.verdict is self.claim.expected
 
     @property
     def correction(self) -> Correction | None:

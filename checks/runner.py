@@ -200,12 +200,12 @@ def _chunk(evidence: Evidence, claim: str, index: int, chunk: int, level: Level,
         with threadpool_limits(limits=1):
             sample = evidence.sample(chunk, generator(seed, claim, index, chunk), level)
         result = json.loads(json.dumps(sample))  # what a resumed run reads is what an unbroken one sees
-    except Exception as problem:  # shown as the finding of this evidence, undecided
+    except (Exception, SystemExit) as problem:  # shown as the finding of this evidence, undecided
         error = _sentence(problem)
     return {"result": result, "error": error, "seconds": time.perf_counter() - start}
 
 
-def _sentence(problem: Exception) -> str:
+def _sentence(problem: BaseException) -> str:
     last = traceback.extract_tb(problem.__traceback__)[-1]
     where = f"{Path(last.filename).name}:{last.lineno}"
     return f"it failed with {type(problem).__name__}: {problem} ({where})"

@@ -72,19 +72,27 @@ def evaluate(expression: Expr, at: Mapping[Any, object] | None = None, digits: i
     if not isinstance(expression, Expr):
         raise InvalidInput("expression", expression, "give a SymPy expression; text is never evaluated")
     point = exact_point(expression, at or {})
+    stop = _last_precision(expression, point)
     try:
-        return certify(lambda: enclose(expression, point), digits, subject=expression, stop=0)
+        return certify(lambda: enclose(expression, point), digits, subject=expression, stop=stop)
     except Undecidable as error:
         first = error
     try:
         settled, note = settle(expression, point, enclose)
     except Undecidable as second:
         raise Undecidable(expression, f"{first.reason}; and {second.reason}") from None
-    stop = 0 if expression.has(sympy.Integral) else LAST_PRECISION  # integrals do not end well at high precision
     try:
         return certify(lambda: enclose(settled, {}), digits, subject=expression, note=note, stop=stop)
     except Undecidable as error:
         raise Undecidable(_culprit(settled), f"{error.reason}; met in {expression}") from None
+
+
+def _last_precision(expression: Expr, point: Mapping[Any, Expr]) -> int:
+    """The bits to end at: close to a removable singularity a few times the digits of the point cancel."""
+    if expression.has(sympy.Integral):  # integrals do not end well at high precision
+        return 0
+    numbers = [number for value in point.values() for number in value.atoms(sympy.Rational)]
+    return max([LAST_PRECISION, *(8 * max(int(n.p).bit_length(), int(n.q).bit_length()) for n in numbers)])
 
 
 def _culprit(constant: Expr) -> object:

@@ -142,7 +142,7 @@ def _recursion(
     if depth > DEEPEST:
         raise InvalidInput("depth", depth, f"layers are iterated one by one: give at most {DEEPEST}")
     for name, scale in (("weight_std", weight_std), ("bias_std", bias_std)):
-        if isinstance(scale, bool) or not isinstance(scale, Real) or not 0 <= scale < 1e150:
+        if isinstance(scale, bool) or not isinstance(scale, Real) or not 0 <= float(scale) < 1e150:
             raise InvalidInput(name, scale, "give a number >= 0 whose square does not overflow")
     if weight_std == 0:
         raise InvalidInput("weight_std", weight_std, "give a number > 0; without weights there is no network")

@@ -2,7 +2,9 @@ r"""Comparing two expressions at random points of a domain, with certified digit
 
 Two expressions *differ* when at one point the ball of their difference excludes zero: that is a proof, and the point is
 its witness. They *agree* when at every point tried the ball contains zero and is smaller than `10^-AGREEMENT`: that is
-no proof. Anything else is undecided. Points are rational, drawn by a seeded generator from the sets of the domain.
+no proof. Anything else is undecided: also agreement where it would say little, as points may miss a piece of a function
+that is defined by pieces, and a few integers say nothing of the others. Points are rational, drawn by a seeded
+generator from the sets of the domain.
 """
 
 from __future__ import annotations
@@ -14,7 +16,21 @@ from typing import Any
 
 import numpy as np
 from flint import arb
-from sympy import Expr, Interval, Rational, Set, Symbol
+from sympy import (
+    Abs,
+    Expr,
+    Heaviside,
+    Interval,
+    Max,
+    Min,
+    Piecewise,
+    Rational,
+    Set,
+    Symbol,
+    ceiling,
+    floor,
+    sign,
+)
 from sympy.core.function import AppliedUndef
 from sympy.tensor.indexed import Indexed
 
@@ -27,6 +43,7 @@ from .evaluate import enclose
 AGREEMENT = 25  # decimal digits to which two sides must agree at a point
 BITS = 256
 POINTS = 12
+PIECEWISE = (Abs, Heaviside, Max, Min, Piecewise, ceiling, floor, sign)  # equal at points may be different in between
 DRAWS = 100  # for one number, before it is given up to find one in the domain
 
 
@@ -94,6 +111,8 @@ def compare(
             return Comparison(Agreement.UNDECIDED, agreed, reason=str(error))
     if agreed < tried:
         return Comparison(Agreement.UNDECIDED, agreed, reason="the balls around zero stay too large")
+    if difference.has(*PIECEWISE):
+        return Comparison(Agreement.UNDECIDED, agreed, reason="equal at points, which may miss a piece of the function")
     return Comparison(Agreement.AGREE, agreed)
 
 
@@ -182,15 +201,21 @@ def check_steps(derivation: Derivation, *, seed: int = 0) -> tuple[CheckedStep, 
 def require_signs(domain: Mapping[Symbol, Set]) -> None:
     """Refuse a domain that is wider than the assumptions on its symbols, which enter whenever SymPy simplifies.
 
+    What is assumed to be positive or non-zero is not zero: the domain of such a symbol is open there.
+
     >>> require_signs({Symbol("x", positive=True): Interval(-1, 1)})
     Traceback (most recent call last):
     theory.errors.InvalidInput: domain = Interval(-1, 1): x is positive by its assumptions; give a set where it is
     """
     for symbol, where in domain.items():
+        if not isinstance(symbol, Symbol) or not isinstance(where, Set):
+            raise InvalidInput("domain", f"{{{symbol!r}: {where!r}}}", "give sets of symbols, as {x: Interval(0, 1)}")
         if symbol.is_nonnegative and where.inf.is_negative:
             raise InvalidInput("domain", str(where), f"{symbol} is positive by its assumptions; give a set where it is")
         if symbol.is_nonpositive and where.sup.is_positive:
             raise InvalidInput("domain", str(where), f"{symbol} is negative by its assumptions; give a set where it is")
+        if symbol.is_zero is False and where.contains(0) == True:  # noqa: E712  (SymPy has its own truths)
+            raise InvalidInput("domain", str(where), f"{symbol} is not zero by its assumptions; leave zero out")
 
 
 def _well_formed(checked: CheckedStep, derivation: Derivation) -> CheckedStep:

@@ -40,7 +40,7 @@ def normalised() -> Expr:
 def coincident_growth() -> Derivation:
     """`Θ^L = L + 1` when the inputs are equal, by induction: the angle stays 0, so each layer adds exactly 1."""
     following = RECURSION[ntk[L + 1]].subs({angle[L]: 0, angle[L + 1]: 0, ntk[L]: diagonal[L]})
-    d = Derivation(diagonal[L], r"\Theta^{(L)}(x, x)", {L: Interval(0, oo)}, title="The kernel of equal inputs")
+    d = Derivation(diagonal[L], r"\Theta^{(L)}(x, x)", {L: Interval(1, oo)}, title="The kernel of equal inputs")
     return d.then(
         L + 1,
         because=r"by induction, with $\theta_L = 0$ in the recursion",
@@ -55,7 +55,7 @@ def coincident() -> Derivation:
     d = Derivation(
         diagonal[L] / (L + 1),
         r"\bar\Theta^{(L)}(x, x)",
-        {L: Interval(0, oo)},
+        {L: Interval(1, oo)},
         title="The normalised kernel of equal inputs",
     )
     return d.then(S.One, because=r"$\Theta^{(L)} = L + 1$", reason=Algebra(known=(grows,)), using=(grows,))

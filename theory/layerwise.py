@@ -1,8 +1,8 @@
 r"""Layer-wise learning rates in linear networks: the face of the theory.
 
 `expected_loss` derives the expected test loss `E‖f(x) − xᵀβ‖²` of a linear network after a few steps of gradient
-descent with a rate for each layer, as a polynomial in the rates `η₁, η₂ >= 0` (and in the variance `ρ >= 0` of the label
-noise) whose coefficients are rational functions of the width `h >= 1`.
+descent with a rate for each layer, as a polynomial in the rates `η₁, η₂ >= 0` (and in the variance `ρ >= 0` of the
+label noise) whose coefficients are rational functions of the width `h >= 1`.
 
 The networks are defined in `theory/linear_networks.py`; the derivations are in `theory/two_layers.py`,
 `theory/three_layers.py`, and, with label noise or from Gaussian weights, `theory/layerwise_noise.py`. Any number of

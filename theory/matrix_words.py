@@ -102,8 +102,8 @@ class Words:
         """`expression` as a sum of reduced words.
 
         >>> W, V = MatrixSymbol("W", 3, 3), MatrixSymbol("V", 3, 3)
-        >>> Words(orthogonal(W)).polynomial(W.T * (W + 2 * V))
-        {(): 1, ((W, True), (V, False)): 2}
+        >>> Words(orthogonal(W)).polynomial(W.T * (W + 2 * V)) == {(): 1, ((W, True), (V, False)): 2}
+        True
         """
         algebra = _Algebra(self, expression)
         return {letters: algebra.scalars.expression(c) for letters, c in algebra.matrix(expression).items()}
@@ -113,9 +113,9 @@ class _Scalars:
     """Coefficients: polynomials in the roots of `names`, of positive and negative powers, as elements of a ring."""
 
     def __init__(self, names: Iterable[Expr]) -> None:
-        self.roots = {base**power: None for base in names for power in (Rational(1, 2), Rational(-1, 2))}
-        self.ring, *elements = ring([Dummy() for _ in self.roots], QQ) if self.roots else (QQ.poly_ring(Dummy()).ring,)
-        self.roots = dict(zip(self.roots, elements, strict=True))
+        roots = dict.fromkeys(base**power for base in names for power in (Rational(1, 2), Rational(-1, 2)))
+        self.ring, *elements = ring([Dummy() for _ in roots], QQ) if roots else (QQ.poly_ring(Dummy()).ring,)
+        self.roots: dict[Expr, Any] = dict(zip(roots, elements, strict=True))
 
     def element(self, scalar: Expr) -> Any:
         """`scalar` in the ring."""

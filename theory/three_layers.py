@@ -53,18 +53,20 @@ def _residual_after(steps: int, updates: Updates) -> Vector:
     """`p` and `q` by the recursion; `K − I` is kept as the coefficients of `rrᵀ, rcᵀ; crᵀ, ccᵀ`."""
     zero, one = _RING.zero, _RING.one
     K, v = ((zero, zero), (zero, zero)), (zero, one)
-    for step in range(steps + 1):
+
+    def residual() -> Vector:
         on_v = _products(v)
         Kv = tuple(v[i] + K[i][0] * on_v[0] + K[i][1] * on_v[1] for i in (0, 1))
-        error = (one - _u * Kv[0], -_u * Kv[1])
-        if step == steps:
-            break
+        return one - _u * Kv[0], -_u * Kv[1]
+
+    for _ in range(steps):
+        error = residual()
         direction = error if updates is Updates.FULL else (one, zero)
         on_d = _products(direction)
         moved = tuple(direction[j] + K[0][j] * on_d[0] + K[1][j] * on_d[1] for j in (0, 1))
         K = tuple(tuple(K[i][j] + _eta1 * _u * direction[i] * v[j] for j in (0, 1)) for i in (0, 1))
         v = tuple(v[j] + _eta2 * _A**2 * _u * moved[j] for j in (0, 1))
-    return error
+    return residual()
 
 
 def _expression(element: Any) -> Expr:
@@ -84,8 +86,8 @@ def check_steps(steps: int, updates: Updates) -> None:
 def expected_loss(steps: int, updates: Updates, vectors: Vectors = Vectors.UNIT) -> Derivation:
     """The expected test loss after `steps` steps, for every `h >= 1`, from the definition to the polynomial.
 
-    >>> expected_loss(1, Updates.SIGNAL).conclusion
-    eta1**2*eta2**2/h**4 + 2*eta1*eta2/h**3 + (h + 1)/h - 2*(eta1 + eta2)/h + (eta1 + eta2)**2/h**2
+    >>> expected_loss(1, Updates.SIGNAL).conclusion.subs({h: 2, eta1: 1, eta2: 1})
+    13/16
     """
     check_steps(steps, updates)
     gaussian = vectors is Vectors.GAUSSIAN

@@ -18,7 +18,7 @@ from theory import balance, layerwise
 from theory.layerwise import Gaussian, Updates, eta1, eta2, h, rho
 
 from ..claims import Correction, claim
-from ..evidence import Enclosure, Expectation, Identity, Property
+from ..evidence import Enclosure, Expectation, Identity, Limit, Property
 from ..evidence.enclosure import Certificate
 from ..evidence.expectation import Prediction
 from ..verdicts import Standing, Verdict
@@ -318,7 +318,7 @@ asymmetry_then_balance = claim(
     title="First unequal, then equal learning rates",
     source=LAYER_BALANCE.at("Corollary 5.4"),
     statement=r"\eta_1 = \eta_2 = h^\alpha \text{ is no local minimum under its budget after one step } "
-    r"(0 < \alpha \le \tfrac32), \text{ and is one after two steps } (1 < \alpha \le \tfrac32,\ h \text{ large})",
+    r"(0 < \alpha \le \tfrac32),\quad \text{ and is one after two steps } (1 < \alpha \le \tfrac32,\ h \text{ large})",
     hypotheses=("orthogonal initialisation", "signal-only updates", "two layers; three layers up to O(h)"),
     conditions=(
         "two layers, two signal-only steps: h >= 33 for alpha = 5/4, h >= 257 for alpha = 3/2; at both ends "
@@ -564,11 +564,50 @@ gradient_split = claim(
     expected=Verdict.CORRECTED,
 )
 
+rate_thresholds = claim(
+    id="rate-thresholds",
+    title="The critical scales of the rates",
+    source=LAYER_BALANCE.at("scaling regimes"),
+    statement=r"\eta = O(h\sqrt h) \text{ for two layers},\quad \eta = O(h) \text{ for three, are critical}",
+    hypotheses=("orthogonal initialisation", "equal rates", "one signal-only step"),
+    conditions=(
+        "two layers: at c h^(3/2) the interaction c^4/h of the layers becomes as large as the terms beside it; the "
+        "loss goes on falling up to h^(5/3)",
+        "three layers: at c h every term of the loss is of order one",
+    ),
+    findings=("for two layers the loss turns at h^(5/3), not h^(3/2): there it is 1 + (c^4 - 4c) h^(-1/3)",),
+    parts={
+        "two layers, at c h^(3/2): h (L - 1 + 4c/sqrt h)": [
+            Limit(
+                name="the terms of order 1/h",
+                derivation=partial(balance.scaled_loss, 2, Rational(3, 2), Rational(1)),
+                claimed=1 + 4 * balance.c**2 + balance.c**4,
+            )
+        ],
+        "two layers, at c h^(5/3): h^(1/3) (L - 1)": [
+            Limit(
+                name="gain and interaction",
+                derivation=partial(balance.scaled_loss, 2, Rational(5, 3), Rational(1, 3)),
+                claimed=balance.c**4 - 4 * balance.c,
+            )
+        ],
+        "three layers, at c h: L": [
+            Limit(
+                name="all terms",
+                derivation=partial(balance.scaled_loss, 3, Rational(1), Rational(0)),
+                claimed=1 - 4 * balance.c + 4 * balance.c**2 + balance.c**4,
+            )
+        ],
+    },
+    expected=Verdict.PROVED,
+)
+
 CLAIMS = (
     gradient_split,
     loss_two_layer,
     loss_three_layer,
     loss_exact,
+    rate_thresholds,
     asymmetry_then_balance,
     gaussian_initialisation,
     label_noise,

@@ -272,7 +272,7 @@ empirical = claim(
                 sizes=SMALL_WIDTHS,
                 correction=Correction.INVERSE_SIZE,
                 count=200,
-                budget=16,
+                budget=40,
                 resolution=0.8,
                 shifts=(-1.0, -0.75, 0.5, 0.75, 1.0),
             )
@@ -284,7 +284,7 @@ empirical = claim(
                 exponent=-0.5,
                 sizes=WIDTHS,
                 statistic=Statistic.STANDARD_DEVIATION,
-                count=1000,
+                count=2000,
                 budget=4,
                 resolution=0.4,
             )
@@ -336,7 +336,7 @@ nngp_limit = claim(
                 sizes=SMALL_WIDTHS,
                 correction=Correction.INVERSE_SIZE,
                 count=200,
-                budget=16,
+                budget=80,
                 resolution=0.8,
                 shifts=(-1.0, -0.75, 0.5, 0.75, 1.0),
             )

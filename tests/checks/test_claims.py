@@ -87,6 +87,7 @@ def test_ids_are_lower_case_words_joined_by_hyphens(id):
         ({"evidence": [HALF], "correction": Correction(text="", latex="", parts={"c": []})}, "evidence of c"),
         ({"evidence": [HALF], "hypotheses": "one sentence"}, "tuple of sentences"),
         ({"evidence": [HALF], "expected": "refuted"}, "Verdict.REFUTED"),
+        ({"evidence": [HALF], "correction": "it is a half"}, "give a Correction"),
     ],
 )
 def test_what_is_refused(fields, remedy):

@@ -1,6 +1,7 @@
 """The command line, as a person or a program uses it. Runs that are stopped are in `tests/checks/test_runner.py`."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -165,6 +166,15 @@ def test_latex_writes_only_latex(limes):
     assert "\\begin{align*}" in limes("latex", "half", "--derivation")[1]
 
 
+def test_latex_as_json_has_the_same_text_and_the_doubts(limes):
+    text = limes("latex", "undecided-step", "--derivation")[1]
+    code, out, _ = limes("latex", "undecided-step", "--derivation", "--json")
+    data = json.loads(out)
+    assert code == 1
+    assert data["latex"] + "\n" == text
+    assert len(data["doubts"]) == 1
+
+
 def test_latex_of_checked_lines_ends_well(limes):
     code, out, err = limes("latex", "lemma", "--derivation", "--document")
     assert (code, err) == (0, "")
@@ -220,6 +230,7 @@ def test_evaluate_prints_the_value_and_says_what_it_changed(limes):
         (("verify", "half", "--jobs", "0"), "--jobs"),
         (("verify", "half", "--json", "/nowhere/report.json"), "--json = /nowhere/report.json: give a file"),
         (("verify", "half", "--json", "/"), "--json = /: give a file"),
+        (("verify", "half", "--json", "x" * 300), "File name too long"),
         (("show", "relu-nkt"), "the nearest are relu-ntk"),
         (("show", "§"), "listed by limes list"),
         (("show",), "CLAIM|FORMULA"),
@@ -281,6 +292,22 @@ def test_it_runs_where_unicode_cannot_be_written():
     done = run_program("show", "empirical-ntk", PYTHONIOENCODING="ascii")
     assert done.returncode == 0, done.stderr
     done.stdout.decode("ascii")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
+@pytest.mark.parametrize("arguments", ["list --json > /dev/full", "verify ntk-layers --level quick --json /dev/full"])
+def test_a_full_disk_is_said_in_a_sentence(arguments):
+    done = subprocess.run(
+        f"{sys.executable} -c 'from checks.cli import main; main()' {arguments}",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PYTHONPATH": checks.__path__[0] + "/..", "PATH": "/usr/bin:/bin"},
+    )
+    assert done.returncode == 2
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_a_reader_that_goes_away_is_no_error():

@@ -61,6 +61,7 @@ def test_a_report_is_as_expected_if_every_claim_is():
     assert not Report(0, Level.QUICK, (good, bad)).as_expected
     assert result(Verdict.REFUTED, expected=Verdict.REFUTED).as_expected
     assert not result(Verdict.PROVED, expected=Verdict.SUPPORTED).as_expected
+    assert not result(Verdict.UNDECIDED, expected=Verdict.UNDECIDED).as_expected
 
 
 def test_it_shows_itself_as_text_and_html():

@@ -125,9 +125,14 @@ def test_what_fails_costs_only_itself():
     def dies(rng):
         os._exit(3)
 
-    report = verify([tried("raises", raises), tried("dies", dies), sampled(), HALF], jobs=2)
-    assert [result.verdict.value for result in report.claims] == ["undecided", "undecided", "supported", "proved"]
-    raised, died = (result.evidence[0].finding.detail for result in report.claims[:2])
+    def leaves(rng):
+        sys.exit(3)
+
+    claims = [tried("raises", raises), tried("dies", dies), tried("leaves", leaves), sampled(), HALF]
+    report = verify(claims, jobs=2)
+    assert [result.verdict.value for result in report.claims] == [*["undecided"] * 3, "supported", "proved"]
+    raised, died, left = (result.evidence[0].finding.detail for result in report.claims[:3])
+    assert "failed with SystemExit: 3" in left
     assert "failed with ZeroDivisionError: by nought" in raised
     assert "no process could compute it" in died
 

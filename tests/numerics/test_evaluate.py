@@ -11,7 +11,7 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath.ctx_mp import MPContext
-from sympy import Function, Integral, Max, Rational, Symbol, acos, cos, exp, oo, pi, sin, sqrt, symbols
+from sympy import Function, Integral, Max, Rational, Symbol, acos, cos, exp, log, oo, pi, sin, sqrt, symbols
 
 from numerics import exact
 from numerics.balls import precision
@@ -98,6 +98,7 @@ def test_digits_agree_with_mpmath_and_with_another_precision(formula, a, b, digi
         (Integral(Max(0, x) ** 2 * exp(-(x**2) / 2) / sqrt(2 * pi), (x, -oo, oo)), {}, 40, "0." + "5".ljust(40, "0")),
         (Integral(sin(x) ** 3, (x, -1, 1)), {}, 10, "0"),
         (x, {x: 0.1}, 20, "0.10000000000000000555"),
+        ((log(1 + x) - x) / x**3 + 1 / (2 * x), {x: Fraction(1, 10**3000)}, 10, "0.3333333333"),
     ],
 )
 def test_hard_cases(expression, at, digits, value):

@@ -6,9 +6,12 @@ from sympy import (
     Abs,
     FiniteSet,
     Function,
+    Heaviside,
     IndexedBase,
     Integer,
     Interval,
+    Max,
+    Piecewise,
     Range,
     Rational,
     S,
@@ -27,7 +30,7 @@ from sympy import (
     symbols,
 )
 
-from numerics.points import POINTS, Agreement, check_steps, compare, has_value
+from numerics.points import POINTS, Agreement, check_steps, compare, has_value, require_signs
 from theory.derivation import Derivation, How, Outcome, Relation
 from theory.errors import InvalidInput
 
@@ -65,9 +68,25 @@ def test_numbers_need_one_point():
 
 
 def test_an_identity_that_holds_only_inside_its_domain():
-    assert compare(sqrt(x**2), x, UNIT).agreement is Agreement.AGREE
+    assert compare(asin(sin(x)), x, UNIT).agreement is Agreement.AGREE
+    assert compare(asin(sin(x)), x, {x: Interval(2, 3)}).agreement is Agreement.DIFFER
     assert compare(Abs(x), x, {x: Interval(-1, 1)}).agreement is Agreement.DIFFER
     assert compare(acos(x) + asin(x), pi / 2, {x: Interval(-1, 1)}).agreement is Agreement.AGREE
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        Piecewise((1, x < Rational(1, 10**9)), (0, True)),
+        Max(0, Rational(1, 10**9) - x),
+        Heaviside(Rational(1, 10**9) - x),
+        floor(x + Rational(1, 10**9)),
+    ],
+)
+def test_a_piece_that_points_miss_is_undecided_never_agreement(wrong):
+    found = compare(sin(2 * x) + wrong, 2 * sin(x) * cos(x), UNIT)
+    assert found.agreement is Agreement.UNDECIDED
+    assert "may miss a piece" in found.reason
 
 
 def test_what_cannot_be_evaluated_is_undecided_never_agreement():
@@ -189,3 +208,17 @@ def test_a_domain_beyond_the_assumptions_on_its_symbols_is_refused():
     made = Derivation(sqrt(positive**2), "q", {positive: Interval(-1, 1)})
     with pytest.raises(InvalidInput, match="positive by its assumptions"):
         check_steps(made.then(positive, because="a root", reason=Because(How.ALGEBRA)))
+
+
+@pytest.mark.parametrize(
+    ("domain", "words"),
+    [
+        ({Symbol("t", positive=True): Interval(0, 1)}, "leave zero out"),  # where sign(t) is not 1
+        ({Symbol("t", real=True, nonzero=True): Interval(-1, 1)}, "leave zero out"),
+        ({"x": Interval(0, 1)}, "give sets of symbols"),
+        ({x: (0, 1)}, "give sets of symbols"),
+    ],
+)
+def test_a_domain_that_says_more_than_the_symbol_or_is_none_is_refused(domain, words):
+    with pytest.raises(InvalidInput, match=words):
+        require_signs(domain)
