@@ -177,7 +177,7 @@ def _compiled(expression: Expr, s: Expr) -> Function:
     from sympy import DiracDelta, lambdify, sympify
     from sympy.core.function import AppliedUndef, Derivative
 
-    expression = sympify(expression)
+    expression = sympify(expression, strict=True)  # a number is taken, text is refused
     if expression.free_symbols - {s} or expression.has(AppliedUndef, Derivative, DiracDelta):
         raise InvalidInput("expression", str(expression), "φ must be a continuous elementary function of s alone")
     compiled = lambdify(s, expression, modules=["scipy", "numpy"])

@@ -1,8 +1,8 @@
 """The named formulas of `theory/formulas.py`, evaluated with digits that are all right.
 
 A formula with a closed expression goes to `numerics.evaluate`; a threshold, which is an integer or "none", to
-`numerics.balance`; one defined by a recursion has an algorithm in `numerics.deep`, whose work grows with the depth and
-the digits: what would take longer than minutes is refused.
+`numerics.balance`; one defined by a recursion has an algorithm in `numerics.deep` or `numerics.layerwise_loss`, whose
+work grows with the depth or steps and the digits: what would take longer than minutes is refused.
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ from theory.layerwise_options import Updates
 
 from .balance import threshold
 from .certify import DEFAULT_DIGITS, certify
-from .deep import ALGORITHMS
+from .deep import ALGORITHMS as DEEP
 from .evaluate import evaluate
 from .exact import exact_number
+from .layerwise_loss import ALGORITHMS as LAYERWISE
 
+ALGORITHMS = DEEP | LAYERWISE
 THRESHOLDS = {"balance-threshold-signal": Updates.SIGNAL, "balance-threshold-full": Updates.FULL}
 MOST_DIGITS = 1000
 MOST_WORK = 3 * 10**8  # layers times digits: two minutes
@@ -80,7 +82,7 @@ def evaluate_formula(name: str, at: Mapping[str, object], digits: int = DEFAULT_
         value = evaluate(formula.expression(), point, digits)
     else:
         deepest = MOST_WORK // max(digits, 30)  # below 30 digits a layer costs the same
-        if taken["L"] > deepest:
+        if "L" in taken and taken["L"] > deepest:
             raise InvalidInput("L", str(taken["L"]), f"give at most {deepest} for {digits} digits")
         algorithm = ALGORITHMS[name]
         value = certify(lambda: algorithm(taken, ctx.prec), digits, subject=f"{name} at {at}")

@@ -44,7 +44,7 @@ def integral(function: Any, variable: Symbol, lower: Any, upper: Any, walk: Walk
     `walk` gives the balls of all other symbols. The ball is not finite where the method does not apply; raises
     `Undecidable` where an infinite end has no known bound.
     """
-    lower, upper = sympy.sympify(lower), sympy.sympify(upper)
+    lower, upper = sympy.sympify(lower, strict=True), sympy.sympify(upper, strict=True)
     if lower == upper:
         return arb(0)
     if lower == oo or upper == -oo:

@@ -21,6 +21,7 @@ Source: R. Price, *A useful theorem for nonlinear devices having Gaussian inputs
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -88,12 +89,12 @@ def _over_all(integral: Integral) -> bool:
     return all(tuple(ends) == (-oo, oo) for _, *ends in integral.limits)
 
 
-class _Evaluated:
+class _Evaluated(ABC):
     """Base of the reasons that put values in for integrals; subclasses give `value`."""
 
+    @abstractmethod
     def value(self, integral: Integral) -> Expr | None:
         """The value of one integral, or None where the formula does not apply."""
-        raise NotImplementedError
 
     def of(self, line: Expr) -> Expr:
         """The line with every integral evaluated to which the formula applies."""

@@ -22,6 +22,7 @@ _RATES = (
     Parameter(eta2, Interval(0, oo), "the learning rate of the second layer"),
 )
 _NOISE = Parameter(rho, Interval(0, oo), "the variance of the label noise")
+_STEPS = Parameter(Symbol("t", integer=True, nonnegative=True), Interval(0, 1000), "the number of steps")
 _ALPHA = Parameter(alpha, Interval(-10, 10), "both rates are h^alpha")
 _B = "arXiv:2606.00340"
 
@@ -72,6 +73,16 @@ LAYERWISE: tuple[Formula, ...] = (
             expression=partial(_loss, 2, 1, updates, gaussian=True),
         )
         for updates in ("SIGNAL", "FULL")
+    ),
+    *(
+        Formula(
+            f"{_WORDS[layers]}-layer-full",
+            f"Expected test loss of {_WORDS[layers]} layers after t steps of full gradient descent",
+            (_H, *_RATES, _STEPS),
+            f"derived; beyond {_B}",
+            definition=rf"\mathbb{{E}}\,\|{product} - \beta\|_F^2 \text{{ after }} t \text{{ steps}}",
+        )
+        for layers, product in ((2, r"\tfrac1h W_1 W_2"), (3, r"\tfrac1{{\sqrt h}} W_1 W_2 a"))
     ),
     *(
         Formula(

@@ -10,10 +10,10 @@ import difflib
 from theory.errors import InvalidInput
 
 from ..claims import Claim
-from . import depth, kernels, layerwise, networks
+from . import balance, depth, kernels, layerwise, networks
 
 LEDGER: dict[str, Claim] = {}
-for _chapter in (kernels, networks, depth, layerwise):
+for _chapter in (kernels, networks, depth, layerwise, balance):
     for _claim in _chapter.CLAIMS:
         assert _claim.id not in LEDGER, f"two claims have the id {_claim.id}"
         LEDGER[_claim.id] = _claim

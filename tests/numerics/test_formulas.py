@@ -83,7 +83,16 @@ def test_json_has_the_promised_fields():
 
 @pytest.mark.parametrize("name", FORMULAS)
 def test_every_formula_can_be_evaluated(name):
-    at = {"rho": Rational(1, 3), "L": 4, "s": Rational(1, 7), "h": 3, "eta1": 1, "eta2": 2, "alpha": Rational(5, 4)}
+    at = {
+        "rho": Rational(1, 3),
+        "L": 4,
+        "s": Rational(1, 7),
+        "h": 3,
+        "eta1": 1,
+        "eta2": 2,
+        "alpha": Rational(5, 4),
+        "t": 3,
+    }
     names = [parameter.name for parameter in FORMULAS[name].parameters]
     assert float(evaluate_formula(name, {key: at[key] for key in names}).value) > -1
 
