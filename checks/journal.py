@@ -99,6 +99,11 @@ class Journal:
         except sqlite3.Error as error:
             self.trouble = f"the journal could not be written ({error}): this run cannot be resumed"
 
+    def count(self) -> int:
+        """The number of chunks of this run that are filed."""
+        row = self._database.execute("SELECT count(*) FROM chunks WHERE run = ?", (self.run,)).fetchone()
+        return int(row[0])
+
     def finish(self, claims: Iterable[str]) -> None:
         """Take out the entries of these claims: they are judged. Those of a run that was broken off stay."""
         with suppress(sqlite3.Error):

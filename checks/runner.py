@@ -82,10 +82,9 @@ class _Stream:
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C during `verify`; the message says what is kept, and how to go on."""
 
-    def __init__(self, streams: list[_Stream], book: Journal) -> None:
-        kept = sum(len(stream.samples) for stream in streams)
+    def __init__(self, book: Journal) -> None:
         super().__init__(
-            f"stopped; {kept} finished chunks are kept in {book.path}: the same command goes on from there"
+            f"stopped; {book.count()} finished chunks are kept in {book.path}: the same command goes on from there"
             if book.path
             else "stopped; nothing is kept without a journal"
         )
@@ -121,7 +120,7 @@ def verify(
     try:
         _judge(streams, book, level, seed, jobs, progress)
     except KeyboardInterrupt:
-        raise Interrupted(streams, book) from None
+        raise Interrupted(book) from None
     book.finish(one.id for one in chosen)
     results = [_result(one, [s for s in streams if s.claim is one]) for one in chosen]
     return Report(seed, level, tuple(results), book.trouble)

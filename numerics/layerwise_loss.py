@@ -159,8 +159,8 @@ class _Integration:
         slopes = []
         for angle, sample in zip(angles, samples, strict=True):
             slope = (self.at((angle + close_by).cos())[0] - sample[0]) * spread / close_by
-            slopes.append(float(abs(slope.mid())))
-        sizes = [float(abs(sample[0].mid())) for sample in samples]
+            slopes.append(abs(slope.mid()))
+        sizes = [abs(sample[0].mid()) for sample in samples]
         if sorted(slopes)[SAMPLES // 2] > STEEPEST * max(sizes):
             raise Undecidable(str(self.problem), "runs are chaotic: their loss depends too finely on where they start")
 
@@ -186,37 +186,35 @@ class _Integration:
         return [self.law.density * inside + end for inside, end in zip(self.integrals(), ends, strict=True)]
 
     def integrals(self) -> list[arb]:
-        """`∫_0^π F sin^power φ dφ`, and the like for the derivatives, piece by piece."""
+        """`∫_0^π F sin^power φ dφ`, and the like for the derivatives, piece by piece; exact angles in units of `π`."""
         totals = [arb(0)] * len(self.goals)
-        waiting, done = [(arb(0), self.pi)], 0
+        waiting, done = [(Fraction(1, 2), Fraction(1, 2))], 0
         while waiting:
-            left, right = waiting.pop()
+            middle, half = waiting.pop()
             done += 1
             if done > MOST_PIECES:
                 raise Undecidable(str(self.problem), "the loss of a run depends too finely on where it starts")
-            parts = self.piece(left, right)
+            parts = self.piece(middle, half)
             if parts is None:
-                middle = ((left + right) / 2).mid()
-                self.look_for_divergence(middle)
-                waiting += [(middle, right), (left, middle)]
+                self.look_for_divergence(self.pi * ball(middle))
+                waiting += [(middle + half / 2, half / 2), (middle - half / 2, half / 2)]
             else:
                 totals = [total + part for total, part in zip(totals, parts, strict=True)]
         return totals
 
-    def piece(self, left: arb, right: arb) -> list[arb] | None:
-        """The integrals from `left` to `right`, or None if they are not known well enough."""
-        middle = ((left + right) / 2).mid()
-        radius = arb(max((right - middle).abs_upper(), (middle - left).abs_upper()))
-        most = self.largest_weight(left, right) * (right - left)
-        values = self.at(arb(middle, radius).cos())  # crude, but enough where there is hardly any weight
+    def piece(self, middle: Fraction, half: Fraction) -> list[arb] | None:
+        """The integrals over `(middle ± half) π`, or None if they are not known well enough."""
+        angle, radius = self.pi * ball(middle), self.pi * ball(half)
+        most = 2 * radius * self.largest_weight(middle, half)
+        values = self.at((angle + arb(0, radius.upper())).cos())  # crude, but enough where there is hardly any weight
         crude = [arb(0, (most * value).abs_upper()) if value.is_finite() else arb.nan() for value in values]
         if all(map(self.good, crude, self.goals)):
             return crude
-        cosine, sine = circle(middle, radius, ORDER)
+        cosine, sine = circle(angle, radius, ORDER)
         try:
             models = [_model(part) for part in self.at(cosine)]
             weight = sine**self.law.power
-            parts = [(model * weight).integral() * (right - left) / 2 for model in models]
+            parts = [radius * (model * weight).integral() for model in models]
         except TooWide:
             return None
         return parts if all(map(self.good, parts, self.goals)) else None
@@ -224,11 +222,12 @@ class _Integration:
     def good(self, part: arb, goal: arb) -> bool:
         return bool(part.is_finite() and part.rad() * self.law.density <= goal)
 
-    def largest_weight(self, left: arb, right: arb) -> arb:
-        """An upper bound of `sin^power φ` between two angles."""
-        if left <= self.pi / 2 and right >= self.pi / 2:
+    def largest_weight(self, middle: Fraction, half: Fraction) -> arb:
+        """An upper bound of `sin^power φ` for the angles `(middle ± half) π`."""
+        if abs(middle - Fraction(1, 2)) <= half:
             return arb(1)
-        return arb(max(left.sin().abs_upper(), right.sin().abs_upper())) ** self.law.power
+        nearest = middle + half if middle < Fraction(1, 2) else middle - half
+        return (self.pi * ball(nearest)).sin() ** self.law.power
 
 
 def _model(part: Any) -> TaylorModel:

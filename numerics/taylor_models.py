@@ -85,8 +85,13 @@ class TaylorModel:
         return self.polynomial(arb(0, 1))
 
     def integral(self) -> arb:
-        """`∫_{−1}^1 dξ` of the function."""
-        return sum((2 * c / (k + 1) for k, c in enumerate(self.polynomial.coeffs()) if k % 2 == 0), arb(0))
+        """`∫_{−1}^1 dξ` of the function.
+
+        The numbers in the balls may be others at every `ξ`, so the odd terms do not quite cancel.
+        """
+        coefficients = enumerate(self.polynomial.coeffs())
+        terms = ((arb(0, c.rad()) if k % 2 else c) / (k + 1) for k, c in coefficients)
+        return 2 * sum(terms, arb(0))
 
 
 SCALARS = (TaylorModel, arb, int)
@@ -97,7 +102,7 @@ def _polynomial(part: Any) -> arb_poly:
 
 
 def circle(middle: arb, radius: arb, order: int) -> tuple[TaylorModel, TaylorModel]:
-    """`cos` and `sin` of an angle in `middle ± radius`; `radius` is exact."""
+    """`cos` and `sin` of the angle `middle + radius ξ`."""
     sine, cosine = middle.sin_cos()
     derivatives = (cosine, -sine, -cosine, sine)
     coefficients, factor = [], arb(1)

@@ -32,10 +32,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import lru_cache
 from math import prod
 
-from sympy import Add, Expr, Function, IndexedBase, Integer, MatrixSymbol, Mul, Poly, S, Symbol, Trace, diff, log, sqrt
+from sympy import (
+    Add,
+    Dummy,
+    Expr,
+    Function,
+    Indexed,
+    IndexedBase,
+    Integer,
+    MatrixSymbol,
+    Mul,
+    Poly,
+    S,
+    Symbol,
+    Trace,
+    diff,
+    log,
+    sqrt,
+)
 
 from .derivation import Derivation, How, Outcome
 from .errors import InvalidInput
@@ -86,15 +103,16 @@ class Invariants:
     def check(self, before: Expr, after: Expr) -> Outcome:
         values = {}
         for part in before.atoms(mean):
-            degrees = {factor.base: int(factor.indices[0]) for factor in Mul.make_args(part.args[0])}
-            if set(degrees) != {e, s}:
+            factors = Mul.make_args(part.args[0])
+            degrees = {factor.base: factor.indices[0] for factor in factors if isinstance(factor, Indexed)}
+            if len(factors) != 2 or set(degrees) != {e, s}:
                 return Outcome(How.UNDECIDED, f"{part} is not the mean of a product of two symmetric functions")
-            values[part] = Integer(degrees[e] in (0, 1) and degrees[s] % 2 == degrees[e])
+            values[part] = Integer(int(degrees[e] in (0, 1) and degrees[s] % 2 == degrees[e]))
         same = equal(before.xreplace(values), after)
         return Outcome(How.LEMMA, "equivariant polynomials") if same.proved else same
 
 
-@cache
+@lru_cache(maxsize=None, typed=True)
 def haar_trace(power: int) -> Derivation:
     """`E tr Zᵏ` for `k >= 1` and every `h >= 1`.
 
@@ -166,7 +184,7 @@ class GaussianMoments:
         return Outcome(How.LEMMA, "Gaussian integration by parts") if same.proved else same
 
 
-@cache
+@lru_cache(maxsize=None, typed=True)
 def sphere_moment(power: int) -> Derivation:
     """`E τᵏ` for the scalar product of two independent uniform unit vectors, at every `h >= 1`.
 
@@ -199,7 +217,7 @@ class Symmetry:
         return Outcome(How.WRONG, "it is not the mean of an odd function")
 
 
-@cache
+@lru_cache(maxsize=None, typed=True)
 def norm_moment(norm: Symbol, power: int) -> Derivation:
     """`E Aᵏ` for even `k`, where `A` (or `B`) is the norm of a vector `N(0, I/h)`.
 
@@ -248,8 +266,8 @@ class SphereAverage:
         rest = (eta1, eta2, 1 / sqrt(h))
         put_in = [Poly(meaning.subs(h, root**-2), *names) for meaning in self.given.values()]
         expanded = Poly(0, *names)
-        for powers, coefficient in Poly(line, *self.given).terms():
-            parts = (part**k for part, k in zip(put_in, powers, strict=True))
+        for powers, coefficient in Poly(line, *self.given, Dummy()).terms():  # there may be nothing given
+            parts = (part**k for part, k in zip(put_in, powers, strict=False))
             expanded += prod(parts, start=Poly(coefficient, *names))
         for powers, coefficient in expanded.terms():
             yield powers[:3], Mul(coefficient, *(base**k for base, k in zip(rest, powers[3:], strict=True)))

@@ -20,7 +20,7 @@ released code, independent `N(0, I/h)`.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 
 from sympy import Basic, Derivative, MatrixExpr, MatrixSymbol, Symbol, Trace, sqrt
 
@@ -88,7 +88,7 @@ def descent(
     return names, given
 
 
-@cache
+@lru_cache(maxsize=None, typed=True)
 def gradient(layers: int, layer: int) -> Derivation:
     """The derivative of the loss along `D` in the weights of `layer` is `tr Dᵀ(B − A)`: so the gradient is `B − A`.
 

@@ -20,7 +20,7 @@ Source: beyond B (arXiv:2606.00340), which gives two steps of signal-only update
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from sympy import QQ, Add, Expr, Interval, Mul, S, Symbol, Trace, oo, ring, sqrt
@@ -48,7 +48,7 @@ def _products(vector: Vector) -> Vector:
     return _GRAM[0][0] * vector[0] + _GRAM[0][1] * vector[1], _GRAM[1][0] * vector[0] + _GRAM[1][1] * vector[1]
 
 
-@cache
+@lru_cache(maxsize=None, typed=True)
 def _residual_after(steps: int, updates: Updates) -> Vector:
     """`p` and `q` by the recursion; `K − I` is kept as the coefficients of `rrᵀ, rcᵀ; crᵀ, ccᵀ`."""
     zero, one = _RING.zero, _RING.one
@@ -82,7 +82,7 @@ def check_steps(steps: int, updates: Updates) -> None:
         raise InvalidInput("steps", steps, remedy)
 
 
-@cache
+@lru_cache(maxsize=None, typed=True)
 def expected_loss(steps: int, updates: Updates, vectors: Vectors = Vectors.UNIT) -> Derivation:
     """The expected test loss after `steps` steps, for every `h >= 1`, from the definition to the polynomial.
 

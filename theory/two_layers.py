@@ -20,7 +20,7 @@ Source: beyond B (arXiv:2606.00340), which gives two steps of signal-only update
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from sympy import QQ, Add, Expr, IndexedBase, Interval, MatAdd, S, Trace, oo, ring, sqrt
@@ -61,7 +61,7 @@ def _residual(a: Laurent, b: Laurent) -> Laurent:
     return _plus(_times({0: _u**2}, _times(a, b)), {1: -_u})
 
 
-@cache
+@lru_cache(maxsize=None, typed=True)
 def _residual_after(steps: int, updates: Updates) -> Laurent:
     """`ℓ_t` by the recursion."""
     a: Laurent = {0: _RING.one}
@@ -110,7 +110,7 @@ def check_steps(steps: int, updates: Updates) -> None:
         raise InvalidInput("steps", steps, remedy)
 
 
-@cache
+@lru_cache(maxsize=None, typed=True)
 def expected_loss(steps: int, updates: Updates) -> Derivation:
     """The expected test loss after `steps` steps, for every `h >= 1`, from the definition to the polynomial.
 

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from sympy import Rational, sqrt
 
+from numerics import layerwise_loss
 from numerics.descent import Fixed, descend
 from numerics.layerwise_loss import Divergent, exact_loss, expected_loss, gradient
 from numerics.reduced import ThreeLayers, TwoLayers
 from theory import three_layers, two_layers
-from theory.errors import InvalidInput
+from theory.errors import InvalidInput, Undecidable
 from theory.layerwise_options import Updates
 from theory.rate_polynomials import eta1, eta2, h
 
@@ -58,9 +59,31 @@ def test_more_digits_only_add_digits():
     assert abs(Rational(few.value) - Rational(many.value)) <= Rational(few.radius) + Rational(many.radius)
 
 
-def test_a_divergent_run_is_called_so():
+@pytest.mark.parametrize(("layers", "rates"), [(2, (5, 7)), (3, (Fraction(1, 2), 2))])
+@pytest.mark.parametrize("width", [1, 2, 3, 50])
+def test_integrals_agree_with_the_exact_mean(layers, rates, width, monkeypatch):
+    exact = exact_loss(layers, width, *rates, 3)
+    monkeypatch.setattr(layerwise_loss, "EXACT_STEPS", -1)
+    found = expected_loss(layers, width, *rates, 3, digits=30)
+    assert abs(Fraction(found.value) - exact) <= Fraction(found.radius)
+
+
+def test_equal_rates_leave_half_a_direction_unlearned():
+    """At the eigenvalue −1, met with probability one half, equal rates lead to the saddle at zero: 1/(2h) is left."""
+    equal, unequal = (float(expected_loss(2, 100, first, 800 - first, 64)) for first in (400, 420))
+    assert equal == pytest.approx(1 / 200, rel=1e-3)
+    assert unequal < 1e-6
+
+
+@pytest.mark.parametrize(("layers", "width", "rates", "steps"), [(2, 2, (100, 100), 20), (3, 1000, (300, 200), 5)])
+def test_a_divergent_run_is_called_so(layers, width, rates, steps):
     with pytest.raises(Divergent, match="divergent"):
-        expected_loss(2, 2, 100, 100, 20)
+        expected_loss(layers, width, *rates, steps)
+
+
+def test_chaos_is_not_evaluated():
+    with pytest.raises(Undecidable, match="chaotic"):
+        expected_loss(3, 10**6, 1000, 2000, 64)
 
 
 @pytest.mark.parametrize(
