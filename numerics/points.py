@@ -229,9 +229,17 @@ def _well_formed(checked: CheckedStep, derivation: Derivation) -> CheckedStep:
         fault = "the reason relies on a derivation that the step does not name"
     elif step.relation is Relation.EXCEEDS and step is not derivation.steps[-1]:
         fault = "a bound ends a derivation"
+    elif tied := _tied(derivation, getattr(reason, "given", {})):
+        fault = f"a definition ties {tied}, of which all values are meant"
     else:
         return checked
     return replace(checked, outcome=Outcome(How.WRONG, fault))
+
+
+def _tied(derivation: Derivation, given: Mapping[Expr, Expr]) -> str:
+    """The variables of the statement that `given` ties to a number or to each other; new names are no tie."""
+    variables = derivation.start.free_symbols & set(derivation.domain)
+    return ", ".join(sorted(str(name) for name in variables & set(given) if given[name].free_symbols <= variables))
 
 
 def _at_points(checked: CheckedStep, domain: Mapping[Symbol, Set], seed: int) -> CheckedStep:

@@ -31,6 +31,7 @@ from sympy import (
 )
 
 from numerics.points import POINTS, Agreement, check_steps, compare, has_value, require_signs
+from theory import reasons
 from theory.derivation import Derivation, How, Outcome, Relation
 from theory.errors import InvalidInput
 
@@ -222,3 +223,13 @@ def test_a_domain_beyond_the_assumptions_on_its_symbols_is_refused():
 def test_a_domain_that_says_more_than_the_symbol_or_is_none_is_refused(domain, words):
     with pytest.raises(InvalidInput, match=words):
         require_signs(domain)
+
+
+def test_a_variable_of_the_statement_cannot_be_defined():
+    y = Symbol("y", real=True)
+    claimed = Derivation(y**2, "q", {y: Interval(0, 3)}).then(
+        Integer(7), because="put in", reason=reasons.Algebra(given={y: 7 ** Rational(1, 2)})
+    )
+    (checked,) = check_steps(claimed)
+    assert checked.outcome.how is How.WRONG
+    assert "y" in checked.outcome.detail
