@@ -1,4 +1,4 @@
-"""The command line: `limes list | show | verify | latex | evaluate`.
+"""The command line: `limes list | show | verify | latex | evaluate | plot`.
 
 Exit code 0: all is as recorded; 1: a verdict is not, or a line or a number could not be decided; 2: bad usage, said in
 a sentence; 130: Ctrl-C.
@@ -187,12 +187,14 @@ def evaluate(
 ) -> None:
     """Evaluate a formula."""
     from numerics.formulas import evaluate_formula
+    from theory.formulas import formula_named
 
     from .grammar import parse_assignments
     from .terminal import progress
 
+    at_point = parse_assignments(values or (), words=formula_named(formula).words)
     with progress(f"evaluating {formula}"):
-        found = evaluate_formula(formula, parse_assignments(values or ()), digits)
+        found = evaluate_formula(formula, at_point, digits)
     if as_json:
         _write_json(found.to_json())
         return
@@ -201,7 +203,49 @@ def evaluate(
         print(f"limes: {note}", file=sys.stderr)
 
 
-def _refuse_unwritable(file: str) -> None:
+@app.command(epilog="Example: limes plot depth-rate -o depth-rate.svg")
+def plot(
+    figure: Annotated[str | None, typer.Argument(metavar="FIGURE", help="A name; without one, all are listed.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help=".svg, .png or .pdf; default: FIGURE.svg, here.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of all random numbers.")] = 0,
+    list_all: Annotated[bool, typer.Option("--list", help="List the figures.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON: the numbers behind the figure.")] = False,
+) -> None:
+    """Draw a figure.
+
+    With --json its numbers are written instead, or, if --output is given, besides.
+    """
+    from .drawing import Drawing, require_matplotlib, suffix_of
+    from .figures import FIGURES, find
+    from .terminal import Page, progress, show_figures
+
+    if figure is None and output is not None:
+        raise InvalidInput("FIGURE", "missing", "name the figure to draw; limes plot lists them")
+    if figure is None or list_all:
+        if as_json:
+            _write_json({"schema": 1, "figures": [one.in_brief() for one in FIGURES.values()]})
+        else:
+            show_figures(Page(), FIGURES)
+        return
+    found = find(figure)
+    path = Path(f"{figure}.svg") if output is None and not as_json else output
+    if path is not None:
+        suffix_of(path)
+        require_matplotlib()
+        _refuse_unwritable(str(path), "--output")
+    with progress(f"drawing {figure}"):
+        drawing = Drawing(found, seed, found.chart(seed))
+        if path is not None:
+            drawing.save(path)
+    if as_json:
+        _write_json(drawing.to_json())
+    else:
+        print(path)
+
+
+def _refuse_unwritable(file: str, option: str = "--json") -> None:
     """Refuse a file that cannot be written before the work is done, not after."""
     if file in ("", "-"):
         return
@@ -212,11 +256,12 @@ def _refuse_unwritable(file: str) -> None:
         if new:
             path.unlink()
     except OSError as error:
-        raise _unwritable(file, error) from None
+        raise _unwritable(file, error, option) from None
 
 
-def _unwritable(file: str, error: OSError) -> InvalidInput:
-    return InvalidInput("--json", file, f"give a file that can be written, or - for standard output ({error.strerror})")
+def _unwritable(file: str, error: OSError, option: str = "--json") -> InvalidInput:
+    instead = ", or - for standard output" if option == "--json" else ""
+    return InvalidInput(option, file, f"give a file that can be written{instead} ({error.strerror})")
 
 
 def _write_json(data: dict[str, Any], file: str = "-") -> None:

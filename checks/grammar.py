@@ -72,11 +72,20 @@ def parse(text: str, names: Mapping[str, Expr] | None = None, *, infinity: bool 
     return _parse(text, names or {}, infinity, "expression", text, 0)
 
 
-def parse_assignments(assignments: Iterable[str], names: Mapping[str, Expr] | None = None) -> dict[str, Expr]:
+def parse_assignments(
+    assignments: Iterable[str],
+    names: Mapping[str, Expr] | None = None,
+    *,
+    words: Mapping[str, Mapping[str, int]] | None = None,
+) -> dict[str, Expr]:
     """The values of `name=expression` texts, in order; each may use the names given before it.
+
+    A name in `words` is a choice: its value is one of these words, and stands for that integer.
 
     >>> parse_assignments(["h=100", "eta1=2*h^(3/2)"])
     {'h': 100, 'eta1': 2000}
+    >>> parse_assignments(["mode=fixed-time"], words={"mode": {"fixed-steps": 0, "fixed-time": 1}})
+    {'mode': 1}
     """
     known: dict[str, Expr] = dict(names or {})
     given: dict[str, Expr] = {}
@@ -88,8 +97,17 @@ def parse_assignments(assignments: Iterable[str], names: Mapping[str, Expr] | No
         _refuse_reserved(label)
         if label in given:
             raise InvalidInput("assignment", text, f"{label} was given a value before; give it once")
-        given[label] = known[label] = _parse(value, known, False, label, text, len(name) + 1)
+        if words is not None and label in words:
+            given[label] = _chosen(label, value.strip(), words[label])
+        else:
+            given[label] = known[label] = _parse(value, known, False, label, text, len(name) + 1)
     return given
+
+
+def _chosen(label: str, word: str, words: Mapping[str, int]) -> Expr:
+    if word not in words:
+        raise InvalidInput(label, word, f"give one of {', '.join(words)}")
+    return sympy.Integer(words[word])
 
 
 def _parse(text: str, names: Mapping[str, Expr], infinity: bool, argument: str, whole: str, offset: int) -> Expr:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from .claims import Claim, JudgedEvidence
     from .evidence import Evidence
+    from .plot import Figure
     from .report import Report
 
 WIDTH = 80
@@ -76,6 +77,12 @@ def show_list(page: Page, claims: Mapping[str, Claim], formulas: Mapping[str, Fo
     for formula in formulas.values():
         names = ", ".join(parameter.name for parameter in formula.parameters)
         page.write(f"({names}) {formula.title}", indent=30, head=f"  {formula.name}")
+
+
+def show_figures(page: Page, figures: Mapping[str, Figure]) -> None:
+    """All figures, a line each."""
+    for figure in figures.values():
+        page.write(figure.title, indent=26, head=f"  {figure.name}")
 
 
 def show_claim(page: Page, claim: Claim) -> None:

@@ -1,9 +1,10 @@
 r"""From which width on is the balanced point a minimum, with rates that grow like a power of the width?
 
-With `x = h^α`, `α` rational, the curvature of `theory/balance.py` is, up to a positive factor, a sum of powers
-`F(h) = Σ_i c_i h^{e_i}` with rational coefficients and exponents. `threshold` gives the smallest integer `h₀ >= 1` with
-`F(h) > 0` for every integer `h >= h₀`, or None if there is none, that is, if the coefficient of the largest exponent is
-not positive. It is certified for all `h`:
+With `x = h^α`, `α` rational, and label noise that falls with a rational power of `h`, or none, the curvature of
+`theory/balance.py` is, up to a positive factor, a sum of powers `F(h) = Σ_i c_i h^{e_i}` with rational coefficients and
+exponents. `threshold` gives the smallest integer `h₀ >= 1` with `F(h) > 0` for every integer `h >= h₀`, or None if
+there is none, that is, if the coefficient of the largest exponent is not positive (for which `α` it is, is in
+`theory.balance.favourable_exponents`). It is certified for all `h`:
 
 1. Divided by the largest power, `F(h) h^{−e_max} >= c_max − Σ_{c_i < 0} |c_i| h^{e_i − e_max}`, which grows with `h`.
    So one `H` at which the right side is positive serves for all `h >= H`.
@@ -13,14 +14,11 @@ not positive. It is certified for all `h`:
 
 from __future__ import annotations
 
-from collections import defaultdict
 from fractions import Fraction
-from functools import cache
 
 from flint import arb
-from sympy import Poly, fraction
 
-from theory.balance import curvature, x
+from theory.balance import NOISELESS, LabelNoise, by_exponent, powers_of_width
 from theory.errors import InvalidInput, Undecidable
 from theory.layerwise_options import Initialisation, Orthogonal, Updates
 
@@ -38,6 +36,7 @@ def threshold(
     steps: int = 2,
     updates: Updates = Updates.SIGNAL,
     initialisation: Initialisation = Orthogonal(),  # noqa: B008  (immutable)
+    noise: LabelNoise = NOISELESS,
 ) -> int | None:
     """The smallest width from which on equal rates `h^α` are a strict local minimum under their budget; None if none.
 
@@ -49,8 +48,8 @@ def threshold(
     """
     if isinstance(alpha, bool) or not isinstance(alpha, int | Fraction) or abs(alpha) > 10:
         raise InvalidInput("alpha", alpha, "give an int or a Fraction between -10 and 10")
-    powers = _powers(Fraction(alpha), layers, steps, updates, initialisation)
-    if powers[0][0] <= 0:
+    powers = _powers(Fraction(alpha), layers, steps, updates, initialisation, noise)
+    if not powers or powers[0][0] <= 0:
         return None
     for bits in BITS:
         try:
@@ -70,28 +69,24 @@ def sign(
     steps: int = 2,
     updates: Updates = Updates.SIGNAL,
     initialisation: Initialisation = Orthogonal(),  # noqa: B008  (immutable)
+    noise: LabelNoise = NOISELESS,
 ) -> int:
     """The sign of the curvature at `x = width^α`, certified: 1 for a strict local minimum, −1 for none.
 
     >>> sign(Fraction(3, 2), 257), sign(Fraction(3, 2), 256)
     (1, -1)
     """
-    powers = _powers(Fraction(alpha), layers, steps, updates, initialisation)
+    powers = _powers(Fraction(alpha), layers, steps, updates, initialisation, noise)
     with precision(BITS[-1]):
         return _sign(powers, width)
 
 
-@cache
-def _powers(alpha: Fraction, layers: int, steps: int, updates: Updates, initialisation: Initialisation) -> Powers:
+def _powers(
+    alpha: Fraction, layers: int, steps: int, updates: Updates, initialisation: Initialisation, noise: LabelNoise
+) -> Powers:
     """The numerator of the curvature at `x = h^α`, whose denominator is positive, as a sum of powers of `h`."""
-    from theory.layerwise import h
-
-    numerator, denominator = fraction(curvature(layers, steps, updates, initialisation).conclusion.together())
-    assert all(value > 0 for value in Poly(denominator, h).coeffs()), "the denominator is a product of h and h + k"
-    collected: dict[Fraction, Fraction] = defaultdict(Fraction)
-    for (i, j), value in Poly(numerator, h, x).terms():
-        collected[i + alpha * j] += Fraction(int(value.p), int(value.q))
-    return tuple(sorted(((c, e) for e, c in collected.items() if c), key=lambda power: -power[1]))
+    left = by_exponent(powers_of_width(layers, steps, updates, initialisation, noise), alpha)
+    return tuple((c, e) for e, c in left.items())
 
 
 def _dominated_from(powers: Powers) -> int:

@@ -107,7 +107,7 @@ def orbit(lower: Any, upper: Any, depth: int, bits: int = 128) -> Orbit:
         if not (low.lower() >= 0 and high.lower() <= arb.pi() and low.lower() <= high.upper()):
             raise InvalidInput("lower, upper", (lower, upper), "give 0 <= lower <= upper <= pi")
         angles, kernels = [], []
-        for near, far in zip(_layers(low, low.cos(), depth), _layers(high, high.cos(), depth), strict=True):
+        for near, far in zip(layers(low, low.cos(), depth), layers(high, high.cos(), depth), strict=True):
             angles.append((near.angle.lower(), far.angle.upper()))
             least, most = high.cos(), low.cos()
             kernel_low = least * (far if least >= 0 else near).decay + far.rest
@@ -116,7 +116,7 @@ def orbit(lower: Any, upper: Any, depth: int, bits: int = 128) -> Orbit:
     return Orbit(angles, kernels)
 
 
-def _layers(angle: arb, cosine: arb, depth: int) -> Iterator[Layer]:
+def layers(angle: arb, cosine: arb, depth: int) -> Iterator[Layer]:
     """The layers `0..depth` from a ball of starting angles and one of their cosines, at the working precision."""
     pi = arb.pi()
     decay, rest = arb(1), arb(0)
@@ -165,7 +165,7 @@ def _enclosed(quantity: Callable[[arb, Layer, int], arb], at: Mapping[str, Any],
         if rho == -1 and depth > 0:  # exactly: θ_1 = π/2 and Θ^1 = 0, as if the first layer had been given ρ = 0
             rho, steps = Fraction(0), depth - 1
         correlation, angle = _start(rho)
-        last = deque(_layers(angle, correlation, steps), maxlen=1)[0]
+        last = deque(layers(angle, correlation, steps), maxlen=1)[0]
         return quantity(correlation, last, depth)
 
 

@@ -22,11 +22,12 @@ from theory.layerwise_options import Updates
 from .balance import threshold
 from .certify import DEFAULT_DIGITS, certify
 from .deep import ALGORITHMS as DEEP
+from .early_stopping import ALGORITHMS as STOPPING
 from .evaluate import evaluate
 from .exact import exact_number
 from .layerwise_loss import ALGORITHMS as LAYERWISE
 
-ALGORITHMS = DEEP | LAYERWISE
+ALGORITHMS = DEEP | STOPPING | LAYERWISE
 THRESHOLDS = {"balance-threshold-signal": Updates.SIGNAL, "balance-threshold-full": Updates.FULL}
 MOST_DIGITS = 1000
 MOST_WORK = 3 * 10**8  # layers times digits: two minutes
@@ -79,7 +80,9 @@ def evaluate_formula(name: str, at: Mapping[str, object], digits: int = DEFAULT_
         width = threshold(Fraction(int(taken["alpha"].p), int(taken["alpha"].q)), updates=THRESHOLDS[name])
         return FormulaValue(name, taken, "none" if width is None else str(width), "0", digits, notes)
     if formula.expression is not None:
-        value = evaluate(formula.expression(), point, digits)
+        expression = formula.expression()  # which may not depend on all of its parameters
+        occurring = {symbol: value for symbol, value in point.items() if symbol in expression.free_symbols}
+        value = evaluate(expression, occurring, digits)
     else:
         deepest = MOST_WORK // max(digits, 30)  # below 30 digits a layer costs the same
         if "L" in taken and taken["L"] > deepest:

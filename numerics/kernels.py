@@ -34,10 +34,13 @@ from numpy.typing import ArrayLike, NDArray
 from theory.activations import Activation, activation_named
 from theory.errors import InvalidInput
 from theory.parametrisation import Parametrisation
+from theory.pooling import Pooling as Pooling
 
 from .activations import normalisation
 from .angle_table import AngleTable
 from .angles import Points, angles, cosines
+from .convolution import cnn_nngp as cnn_nngp
+from .convolution import cntk as cntk
 from .data import as_integer, as_points
 from .mehler import geometric_mean
 from .recursions import HomogeneousRecursion, Recursion

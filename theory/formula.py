@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from sympy import Expr, Rational, Set, Symbol
 
@@ -14,11 +14,15 @@ ONE_ULP = Rational(1, 2**52)  # of a double near one; so far outside an interval
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a formula: its symbol, the set it lives in, and what it means."""
+    """A parameter of a formula: its symbol, the set it lives in, and what it means.
+
+    A choice between a few things is an integer in a program, and one of `words` where a person types it.
+    """
 
     symbol: Symbol
     domain: Set
     meaning: str
+    words: Mapping[str, int] = field(default_factory=dict, hash=False)
 
     @property
     def name(self) -> str:
@@ -32,23 +36,29 @@ class Parameter:
         1
         """
         if not value.is_number or value.is_extended_real is not True:
-            raise InvalidInput(self.name, str(value), f"give a number in {self.range()}: {self.meaning}")
+            raise InvalidInput(self.name, str(value), self.remedy("a number"))
         if self.symbol.is_integer and value.is_integer is not True:
-            raise InvalidInput(self.name, str(value), f"give an integer in {self.range()}: {self.meaning}")
+            raise InvalidInput(self.name, str(value), self.remedy("an integer"))
         if self.domain.contains(value) == True:  # noqa: E712  (SymPy answers with its own truth values)
             return value, ""
         for end in (self.domain.inf, self.domain.sup):
             if end.is_finite and abs(value - end) <= ONE_ULP and self.domain.contains(end) == True:  # noqa: E712
                 return end, f"{self.name} = {value} was taken as {end}, one unit in the last place away"
-        raise InvalidInput(self.name, str(value), f"give a number in {self.range()}: {self.meaning}")
+        raise InvalidInput(self.name, str(value), self.remedy("a number"))
+
+    def remedy(self, kind: str) -> str:
+        """What to give instead of a value that is not admitted."""
+        return f"give {'one' if self.words else kind} {'of' if self.words else 'in'} {self.range()}: {self.meaning}"
 
     def range(self) -> str:
-        """The domain in brackets.
+        """The domain in brackets, or the words of a choice.
 
         >>> from sympy import Interval, oo
         >>> Parameter(Symbol("L", integer=True), Interval(1, oo), "").range()
         '[1, oo)'
         """
+        if self.words:
+            return "{" + ", ".join(self.words) + "}"
         low, high = self.domain.inf, self.domain.sup
         left = "[" if self.domain.contains(low) == True else "("  # noqa: E712
         right = "]" if self.domain.contains(high) == True else ")"  # noqa: E712
@@ -66,6 +76,11 @@ class Formula:
     expression: Callable[[], Expr] | None = None
     definition: str = ""
 
+    @property
+    def words(self) -> dict[str, Mapping[str, int]]:
+        """The parameters that are choices, each with its words."""
+        return {parameter.name: parameter.words for parameter in self.parameters if parameter.words}
+
     def admit(self, at: dict[str, Expr]) -> tuple[dict[Symbol, Expr], tuple[str, ...]]:
         """The point `at`, checked: every parameter has a value in its domain, and nothing else is given."""
         names = [parameter.name for parameter in self.parameters]
@@ -76,9 +91,7 @@ class Formula:
         notes = []
         for parameter in self.parameters:
             if parameter.name not in at:
-                raise InvalidInput(
-                    parameter.name, "missing", f"give a number in {parameter.range()}: {parameter.meaning}"
-                )
+                raise InvalidInput(parameter.name, "missing", parameter.remedy("a number"))
             point[parameter.symbol], note = parameter.admit(at[parameter.name])
             notes += [note] if note else []
         return point, tuple(notes)

@@ -11,6 +11,7 @@ import difflib
 from sympy import Interval, Symbol, oo
 
 from . import correlation, crossover, depth
+from .dynamics_formulas import DYNAMICS
 from .errors import InvalidInput
 from .formula import ONE_ULP, Formula, Parameter
 from .layerwise_formulas import LAYERWISE
@@ -69,6 +70,7 @@ FORMULAS: dict[str, Formula] = {
             f"derived; beyond {_W}",
             expression=lambda: crossover.crossover_correction().conclusion,
         ),
+        *DYNAMICS,
         *LAYERWISE,
     )
 }

@@ -10,10 +10,34 @@ import difflib
 from theory.errors import InvalidInput
 
 from ..claims import Claim
-from . import balance, depth, kernels, layerwise, networks
+from . import (
+    balance,
+    convolution,
+    depth,
+    depth_scaling,
+    dynamics,
+    early_stopping,
+    kernel_conditions,
+    kernels,
+    layerwise,
+    networks,
+    schedules,
+)
 
 LEDGER: dict[str, Claim] = {}
-for _chapter in (kernels, networks, depth, layerwise, balance):
+for _chapter in (
+    kernels,
+    networks,
+    convolution,
+    depth,
+    depth_scaling,
+    kernel_conditions,
+    dynamics,
+    early_stopping,
+    layerwise,
+    balance,
+    schedules,
+):
     for _claim in _chapter.CLAIMS:
         assert _claim.id not in LEDGER, f"two claims have the id {_claim.id}"
         LEDGER[_claim.id] = _claim

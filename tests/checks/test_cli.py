@@ -261,7 +261,7 @@ def test_bad_usage_is_said_in_a_sentence(limes, arguments, words):
     assert time.perf_counter() - start < 5
 
 
-@pytest.mark.parametrize("command", ["list", "show", "verify", "latex", "evaluate"])
+@pytest.mark.parametrize("command", ["list", "show", "verify", "latex", "evaluate", "plot"])
 def test_every_help_has_an_example_that_runs(limes, command, monkeypatch, tmp_path):
     code, out, _ = limes(command, "--help")
     assert code == 0

@@ -6,7 +6,7 @@ import pytest
 from sympy import Rational, lambdify
 
 from numerics.balance import sign, threshold
-from theory.balance import curvature, x
+from theory.balance import LabelNoise, curvature, favourable_exponents, x
 from theory.errors import InvalidInput
 from theory.layerwise import Gaussian, Updates, h
 
@@ -57,3 +57,11 @@ def test_a_threshold_beyond_all_widths_in_use_is_still_certified():
 def test_bad_exponents_are_refused(alpha):
     with pytest.raises(InvalidInput, match="alpha"):
         threshold(alpha)
+
+
+@pytest.mark.parametrize("noise", [LabelNoise(), LabelNoise(Fraction(1, 20)), LabelNoise(1, Fraction(1, 2))])
+def test_there_is_a_width_exactly_for_the_favourable_exponents(noise):
+    exponents = favourable_exponents(noise=noise)
+    for tenths in range(20):
+        alpha = Fraction(tenths, 10)
+        assert (threshold(alpha, noise=noise) is not None) == (Rational(tenths, 10) in exponents)

@@ -92,6 +92,8 @@ def test_every_formula_can_be_evaluated(name):
         "eta2": 2,
         "alpha": Rational(5, 4),
         "t": 3,
+        "x": Rational(1, 2),
+        "k": 2,
     }
     names = [parameter.name for parameter in FORMULAS[name].parameters]
     assert float(evaluate_formula(name, {key: at[key] for key in names}).value) > -1
