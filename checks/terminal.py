@@ -70,13 +70,15 @@ class Page:
 def show_list(page: Page, claims: Mapping[str, Claim], formulas: Mapping[str, Formula]) -> None:
     """All claims and all formulas."""
     page.title("Claims")
+    column = 3 + max(map(len, claims), default=0)
     for claim in claims.values():
-        page.write(claim.title, indent=20, head=f"  {claim.id}")
+        page.write(claim.title, indent=column, head=f"  {claim.id}")
     page.write()
     page.title("Formulas")
+    column = 3 + max(map(len, formulas), default=0)
     for formula in formulas.values():
         names = ", ".join(parameter.name for parameter in formula.parameters)
-        page.write(f"({names}) {formula.title}", indent=30, head=f"  {formula.name}")
+        page.write(f"({names}) {formula.title}", indent=column, head=f"  {formula.name}")
 
 
 def show_figures(page: Page, figures: Mapping[str, Figure]) -> None:

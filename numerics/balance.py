@@ -23,6 +23,7 @@ from theory.errors import InvalidInput, Undecidable
 from theory.layerwise_options import Initialisation, Orthogonal, Updates
 
 from .balls import ball, precision
+from .data import as_integer
 
 LARGEST_WIDTH = 2**200  # beyond which no width is of interest; a threshold there is not found
 BITS = (256, 1024, 4096)  # tried in turn
@@ -46,9 +47,7 @@ def threshold(
     >>> threshold(Fraction(3, 2)), threshold(Fraction(1, 2))
     (257, None)
     """
-    if isinstance(alpha, bool) or not isinstance(alpha, int | Fraction) or abs(alpha) > 10:
-        raise InvalidInput("alpha", alpha, "give an int or a Fraction between -10 and 10")
-    powers = _powers(Fraction(alpha), layers, steps, updates, initialisation, noise)
+    powers = _powers(alpha, layers, steps, updates, initialisation, noise)
     if not powers or powers[0][0] <= 0:
         return None
     for bits in BITS:
@@ -73,19 +72,26 @@ def sign(
 ) -> int:
     """The sign of the curvature at `x = width^α`, certified: 1 for a strict local minimum, −1 for none.
 
+    Raises `InvalidInput` for an `alpha` that `threshold` refuses, and for a `width` that is no integer >= 1.
+
     >>> sign(Fraction(3, 2), 257), sign(Fraction(3, 2), 256)
     (1, -1)
     """
-    powers = _powers(Fraction(alpha), layers, steps, updates, initialisation, noise)
+    width = as_integer("width", width, 1)
+    powers = _powers(alpha, layers, steps, updates, initialisation, noise)
     with precision(BITS[-1]):
         return _sign(powers, width)
 
 
 def _powers(
-    alpha: Fraction, layers: int, steps: int, updates: Updates, initialisation: Initialisation, noise: LabelNoise
+    alpha: Fraction | int, layers: int, steps: int, updates: Updates, initialisation: Initialisation, noise: LabelNoise
 ) -> Powers:
     """The numerator of the curvature at `x = h^α`, whose denominator is positive, as a sum of powers of `h`."""
-    left = by_exponent(powers_of_width(layers, steps, updates, initialisation, noise), alpha)
+    if isinstance(alpha, bool) or not isinstance(alpha, int | Fraction) or abs(alpha) > 10:
+        raise InvalidInput("alpha", alpha, "give an int or a Fraction between -10 and 10")
+    if not isinstance(noise, LabelNoise):
+        raise InvalidInput("noise", noise, "give LabelNoise(size, decay)")
+    left = by_exponent(powers_of_width(layers, steps, updates, initialisation, noise), Fraction(alpha))
     return tuple((c, e) for e, c in left.items())
 
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Real
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +56,7 @@ class Trainable(Protocol):
     def norms(self, weights: Sequence[NDArray[Any]]) -> Sequence[Array]: ...
 
 
+@runtime_checkable
 class Schedule(Protocol):
     """Learning rates that may follow the weights."""
 
@@ -174,6 +175,8 @@ def sweep(
     if not isinstance(updates, Updates):
         raise InvalidInput("updates", updates, "give Updates.FULL or Updates.SIGNAL")
     for schedule in schedules:
+        if not isinstance(schedule, Schedule):
+            raise InvalidInput("schedule", schedule, "give Uniform(rate), Fixed(rates) or another Schedule")
         schedule.refuse(len(task.weights))
     with np.errstate(over="ignore", invalid="ignore"):  # an overflow is what divergence looks like
         first = task.evaluate(task.weights)

@@ -13,13 +13,15 @@ from fractions import Fraction
 from typing import Any
 
 from flint import ctx
-from sympy import Expr
+from sympy import Expr, Rational
 
 from theory.errors import InvalidInput
 from theory.formulas import formula_named
 from theory.layerwise_options import Updates
 
 from .balance import threshold
+from .certified_features import ALGORITHMS as FEATURES
+from .certified_orthants import ALGORITHMS as ORTHANTS
 from .certify import DEFAULT_DIGITS, certify
 from .deep import ALGORITHMS as DEEP
 from .early_stopping import ALGORITHMS as STOPPING
@@ -27,7 +29,7 @@ from .evaluate import evaluate
 from .exact import exact_number
 from .layerwise_loss import ALGORITHMS as LAYERWISE
 
-ALGORITHMS = DEEP | STOPPING | LAYERWISE
+ALGORITHMS = DEEP | STOPPING | ORTHANTS | FEATURES | LAYERWISE
 THRESHOLDS = {"balance-threshold-signal": Updates.SIGNAL, "balance-threshold-full": Updates.FULL}
 MOST_DIGITS = 1000
 MOST_WORK = 3 * 10**8  # layers times digits: two minutes
@@ -77,7 +79,10 @@ def evaluate_formula(name: str, at: Mapping[str, object], digits: int = DEFAULT_
     point, notes = formula.admit({parameter: exact_number(parameter, value) for parameter, value in at.items()})
     taken = {symbol.name: value for symbol, value in point.items()}
     if name in THRESHOLDS:
-        width = threshold(Fraction(int(taken["alpha"].p), int(taken["alpha"].q)), updates=THRESHOLDS[name])
+        alpha = taken["alpha"]
+        if not isinstance(alpha, Rational):
+            raise InvalidInput("alpha", str(alpha), "give a rational number")
+        width = threshold(Fraction(int(alpha.p), int(alpha.q)), updates=THRESHOLDS[name])
         return FormulaValue(name, taken, "none" if width is None else str(width), "0", digits, notes)
     if formula.expression is not None:
         expression = formula.expression()  # which may not depend on all of its parameters

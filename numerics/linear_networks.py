@@ -25,24 +25,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from functools import cached_property
 
 import numpy as np
 
 from theory.errors import InvalidInput
-from theory.layerwise_options import Initialisation, Orthogonal, Updates, Vectors
+from theory.layerwise_options import Initialisation, Inputs, Orthogonal, Updates, Vectors
 
 from .data import Array, as_integer
 from .descent import Evaluation, as_nonnegative, squared_norm
 from .haar_sampling import haar_orthogonal
-
-
-class Inputs(Enum):
-    """The law of `X`; see the module."""
-
-    WHITENED = "whitened"
-    GAUSSIAN = "gaussian"
 
 
 @dataclass(frozen=True, kw_only=True)

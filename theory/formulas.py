@@ -11,8 +11,10 @@ import difflib
 from sympy import Interval, Symbol, oo
 
 from . import correlation, crossover, depth
+from .correlations_formulas import CORRELATIONS
 from .dynamics_formulas import DYNAMICS
 from .errors import InvalidInput
+from .features_formulas import FEATURES
 from .formula import ONE_ULP, Formula, Parameter
 from .layerwise_formulas import LAYERWISE
 
@@ -71,7 +73,9 @@ FORMULAS: dict[str, Formula] = {
             expression=lambda: crossover.crossover_correction().conclusion,
         ),
         *DYNAMICS,
+        *FEATURES,
         *LAYERWISE,
+        *CORRELATIONS,
     )
 }
 

@@ -1,7 +1,7 @@
 """The losses of `theory/layerwise.py` by name: derived when they are first asked for.
 
-The width `h >= 1` is an integer, the rates `eta1, eta2 >= 0`, the variance of the label noise `rho >= 0`. `alpha` is
-the exponent of equal rates `h^alpha`.
+The width `h >= 1` and the number of Gaussian inputs `n >= 1` are integers (whitened inputs are `h`), the rates
+`eta1, eta2 >= 0`, the variance of the label noise `rho >= 0`. `alpha` is the exponent of equal rates `h^alpha`.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from functools import partial
 from sympy import Expr, Interval, Symbol, oo
 
 from .formula import Formula, Parameter
-from .rate_polynomials import eta1, eta2, h
+from .rate_polynomials import eta1, eta2, h, n
 
 rho = Symbol("rho", nonnegative=True)
 alpha = Symbol("alpha", rational=True)
 
 _H = Parameter(h, Interval(1, oo), "the width")
+_N = Parameter(n, Interval(1, oo), "the number of inputs")
 _RATES = (
     Parameter(eta1, Interval(0, oo), "the learning rate of the first layer"),
     Parameter(eta2, Interval(0, oo), "the learning rate of the second layer"),
@@ -27,11 +28,15 @@ _ALPHA = Parameter(alpha, Interval(-10, 10), "both rates are h^alpha")
 _B = "arXiv:2606.00340"
 
 
-def _loss(layers: int, steps: int, updates: str, noise: bool = False, gaussian: bool = False) -> Expr:
-    from .layerwise import Gaussian, Orthogonal, Updates, expected_loss
+def _loss(
+    layers: int, steps: int, updates: str, noise: bool = False, gaussian: bool = False, gaussian_inputs: bool = False
+) -> Expr:
+    from .layerwise import Gaussian, Inputs, Orthogonal, Updates, expected_loss
 
     initialisation = Gaussian() if gaussian else Orthogonal()
-    return expected_loss(layers, steps, Updates[updates], initialisation, rho if noise else 0).conclusion
+    inputs, samples = (Inputs.GAUSSIAN, n) if gaussian_inputs else (Inputs.WHITENED, h)
+    noise_variance = rho if noise else 0
+    return expected_loss(layers, steps, Updates[updates], initialisation, noise_variance, inputs, samples).conclusion
 
 
 def _steps(count: int) -> str:
@@ -56,22 +61,35 @@ LAYERWISE: tuple[Formula, ...] = (
     ),
     *(
         Formula(
-            f"two-layer-noise-{steps}",
-            f"Expected test loss of two layers with label noise after {_steps(steps)}, signal-only updates",
+            f"{_WORDS[layers]}-layer-noise-{steps}",
+            f"Expected test loss of {_WORDS[layers]} layers with label noise after {_steps(steps)}, {_KINDS['SIGNAL']}",
             (_H, *_RATES, _NOISE),
             f"derived; beyond {_B}",
-            expression=partial(_loss, 2, steps, "SIGNAL", noise=True),
+            expression=partial(_loss, layers, steps, "SIGNAL", noise=True),
         )
+        for layers in (2, 3)
         for steps in (1, 2)
     ),
     *(
         Formula(
-            f"two-layer-gaussian-{updates.lower()}-1",
-            f"Expected test loss of two Gaussian layers after one step, {_KINDS[updates]}",
+            f"{_WORDS[layers]}-layer-gaussian-{updates.lower()}-1",
+            f"Expected test loss of {_WORDS[layers]} Gaussian layers after one step, {_KINDS[updates]}",
             (_H, *_RATES),
             f"derived; beyond {_B}",
-            expression=partial(_loss, 2, 1, updates, gaussian=True),
+            expression=partial(_loss, layers, 1, updates, gaussian=True),
         )
+        for layers in (2, 3)
+        for updates in ("SIGNAL", "FULL")
+    ),
+    *(
+        Formula(
+            f"{_WORDS[layers]}-layer-gaussian-inputs-{updates.lower()}-1",
+            f"Expected test loss of {_WORDS[layers]} layers after one step on n Gaussian inputs, {_KINDS[updates]}",
+            (_H, _N, *_RATES),
+            f"derived; beyond {_B}",
+            expression=partial(_loss, layers, 1, updates, gaussian_inputs=True),
+        )
+        for layers in (2, 3)
         for updates in ("SIGNAL", "FULL")
     ),
     *(

@@ -2,8 +2,8 @@ r"""Where a long line of mathematics is broken, so that a page holds it: TeX bre
 
 `breadth` estimates how wide LaTeX code is when set as a display, from the size of its symbols alone; one unit is a
 digit (5 pt in a 10 pt font). `rows` breaks an expression into lines of at most so many units: between the terms of a
-sum; a product, limit, sum or integral inside its widest factor, which is put in brackets. What cannot be broken so
-stays on one line.
+sum; a product inside its widest sum, or else between its factors; a limit, sum, integral, derivative, trace or function
+inside what it is of, which is put in brackets. What cannot be broken so stays on one line.
 """
 
 from __future__ import annotations
@@ -12,11 +12,27 @@ import re
 from collections.abc import Iterator
 from typing import Any, cast
 
-from sympy import Add, Dummy, Expr, Integral, Limit, Mul, Product, S, Sum
+from sympy import (
+    Add,
+    Derivative,
+    Dummy,
+    Expr,
+    Function,
+    Integral,
+    Limit,
+    MatAdd,
+    MatMul,
+    Mul,
+    Product,
+    S,
+    Sum,
+    Trace,
+    fraction,
+)
 
 from .typeset import latex
 
-PAGE = 92.0  # units: the 17 cm that are set on an A4 page
+PAGE = 91.0  # units: a little less than the 17 cm that are set on an A4 page
 INDENT = 4.0
 
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\s+|.", re.DOTALL)
@@ -26,7 +42,8 @@ _WORDS = {r"\arccos", r"\arcsin", r"\arctan", r"\cos", r"\cosh", r"\det", r"\exp
 _WORDS |= {r"\sin", r"\sinh", r"\sup", r"\tan", r"\tanh"}
 _WIDE = {r"\quad": 2.0, r"\qquad": 4.0, r"\int": 2.0, r"\sum": 3.0, r"\prod": 3.0, r"\sqrt": 2.0, "&": 2.0}
 _SPACED = {"=", "+", "-", "<", ">", r"\le", r"\leq", r"\ge", r"\geq", r"\ne", r"\neq", r"\to", r"\in", r"\cdot"}
-_SCRIPT = 0.7  # the size of subscripts, superscripts and fractions in fractions
+_SCRIPT = 0.7  # the size of subscripts and superscripts, where signs stand without space
+_SMALLER = (1.0, 0.82, 0.87, 1.0)  # what a fraction does to its parts, inside of so many others: small fonts are broad
 
 
 def breadth(code: str) -> float:
@@ -57,7 +74,7 @@ def _symbol(token: str, tokens: Iterator[str], depth: int) -> float:
     if token in "^_":
         return _SCRIPT * _argument(tokens, depth) + 0.1
     if token in _FRACTIONS:
-        size = _SCRIPT if depth else 1.0
+        size = _SMALLER[min(depth, 3)]
         return size * max(_argument(tokens, depth + 1), _argument(tokens, depth + 1)) + 0.5
     if token == r"\text":
         return _text(tokens)
@@ -100,33 +117,84 @@ def rows(expression: Expr, room: float = PAGE) -> list[str]:
     code = latex(expression)
     if breadth(code) <= room:
         return [code]
-    if isinstance(expression, Add):
+    if isinstance(expression, Add | MatAdd):
         return _sum_in_rows(expression, room)
-    inner: Any = None
-    if isinstance(expression, Mul):
-        inner = max((f for f in expression.args if isinstance(f, Add)), key=lambda f: breadth(latex(f)), default=None)
-    elif isinstance(expression, Integral | Limit | Product | Sum):
-        inner = expression.args[0]
-    if inner is None:
+    if isinstance(expression, Mul | MatMul):
+        return _product_in_rows(expression, room)
+    if (around := _around(expression)) is None:
         return [code]
-    if isinstance(expression, Mul):
-        rest = expression / inner
-        before, after = {S.One: "", S.NegativeOne: "- "}.get(rest, latex(rest) + " "), ""
+    return _in_brackets(expression.args[0], around, room) or [code]
+
+
+def _around(expression: Any) -> tuple[str, str] | None:
+    """What stands before and after the one argument inside which an expression can be broken, if there is one."""
+    if isinstance(expression, Trace):
+        return r"\operatorname{tr}", ""
+    if isinstance(expression, Function) and len(expression.args) == 1:
+        mark: Any = Dummy("@")
+        name, brackets, after = latex(expression.func(mark)).partition(rf"{{\left({latex(mark)} \right)}}")
+        return (name, after) if brackets else None
+    if isinstance(expression, Derivative):
+        mark = Function("@")(*expression.variables)  # a name alone would not depend on the variables
+    elif isinstance(expression, Integral | Limit | Product | Sum):
+        mark = Dummy("@")
     else:
-        mark, bounds = Dummy("@"), cast(Any, expression.args[1:])
-        before, after = latex(expression.func(mark, *bounds)).split(latex(mark))
+        return None
+    before, after = latex(expression.func(mark, *cast(Any, expression.args[1:]))).split(latex(mark))
+    return before, after
+
+
+def _in_brackets(inner: Any, around: tuple[str, str], room: float) -> list[str]:
+    """`inner` in rows, in brackets between `around`; no rows if it cannot be broken."""
+    before, after = around
     broken = rows(inner, room - breadth(before) - INDENT)
     if len(broken) == 1:
-        return [code]
+        return []
     return [rf"{before}\bigg({broken[0]}", *broken[1:-1], rf"{broken[-1]}\bigg){after}"]
 
 
-def _sum_in_rows(expression: Add, room: float) -> list[str]:
+def _product_in_rows(expression: Any, room: float) -> list[str]:
+    """A product with one wide sum inside that sum; any other between its factors."""
+    sums = [factor for factor in expression.args if isinstance(factor, Add)]
+    if sums and isinstance(expression, Mul):
+        inner = max(sums, key=lambda factor: breadth(latex(factor)))
+        rest = expression / inner
+        before = {S.One: "", S.NegativeOne: "- "}.get(rest, latex(rest) + " ")
+        found = _in_brackets(inner, (before, ""), room) if 2 * breadth(before) < room else []
+        if found:
+            return found
+    numerator, denominator = fraction(expression) if isinstance(expression, Mul) else (expression, S.One)
+    coefficient, _ = numerator.as_coeff_Mul()
+    filled = ["- " if coefficient.is_negative else ""]
+    ordered = numerator.args if isinstance(numerator, MatMul) else numerator.as_ordered_factors()
+    factors = [part for factor in ordered for part in _absolute(factor)]
+    parts = [denominator] if breadth(latex(1 / denominator)) <= room else Mul.make_args(denominator)
+    for factor in [*(1 / part for part in parts if part != 1), *factors]:
+        bare = rows(factor, room - INDENT)
+        first, *more = bare if not factor.is_Add and not factor.is_MatAdd else _bracketed(bare)
+        begun = filled[-1] not in ("", "- ")
+        if begun and (more or breadth(f"{filled[-1]} {first}") > room):
+            filled += [rf"\cdot {first}", *more]
+        else:
+            filled[-1:] = [f"{filled[-1]} {first}" if begun else f"{filled[-1]}{first}", *more]
+    return filled
+
+
+def _absolute(factor: Any) -> list[Any]:
+    """A numerical factor without its sign, left out if it is one."""
+    return [factor] if not factor.is_number or factor.is_positive else [] if factor == -1 else [-factor]
+
+
+def _bracketed(bare: list[str]) -> list[str]:
+    return [rf"\bigg({bare[0]}", *bare[1:-1], rf"{bare[-1]}\bigg)"] if len(bare) > 1 else [rf"\bigg({bare[0]}\bigg)"]
+
+
+def _sum_in_rows(expression: Any, room: float) -> list[str]:
     """The terms in the printer's order, as many in a row as fit."""
     filled: list[str] = []
-    terms: Any = expression.as_ordered_terms()
+    terms: Any = expression.as_ordered_terms() if isinstance(expression, Add) else expression.args
     for index, term in enumerate(terms):
-        first, *more = rows(term, room)
+        first, *more = rows(term, room if index == 0 else room - breadth("+"))
         signed = first if index == 0 else f"- {first[1:].lstrip()}" if first.startswith("-") else f"+ {first}"
         if filled and breadth(f"{filled[-1]} {signed}") <= room and not more:
             filled[-1] += f" {signed}"

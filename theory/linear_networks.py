@@ -1,37 +1,40 @@
 r"""Linear networks with a learning rate for each layer: what is trained, from where, and the gradients split in two.
 
-Definition. `n` inputs, the rows of `X`, with `XᵀX = n I`; `n = d = h`, the width `h >= 1`. Targets `Y = Xβ`.
+Definition. `n` inputs, the rows of `X`, in as many dimensions as the width, `d = h >= 1`; whitened inputs have
+`XᵀX = n I`. Labels `Y = Xβ + √ρ Ξ`, with iid N(0, 1) entries of `Ξ`, where there is label noise of the variance `ρ`.
 
-    two layers     f(x) = (1/h) xᵀW₁W₂  ∈ R^h,    loss (1/2n) ‖XW₁W₂/h − Y‖²_F,     β = Q/√h, Q Haar orthogonal;
+    two layers     f(x) = (1/h) xᵀW₁W₂  ∈ R^h,    loss (1/2n) ‖XW₁W₂/h − Y‖²_F,     β a matrix;
     three layers   f(x) = (1/√h) xᵀW₁W₂a ∈ R,     loss (1/2n) ‖XW₁W₂a/√h − Y‖²,     a fixed, β a vector.
 
-`W₁, W₂` are `h × h`, independent and Haar orthogonal at the start. A step moves both at once, `W_i ← W_i − η_i G_i`,
-with rates `η₁, η₂ >= 0`; the gradients are split as `G_i = B_i − A_i`, where `A_i`, the *label signal*, is all that
-contains `M = XᵀY/n`, and `B_i`, the *self-interaction*, contains the weights only:
+`W₁, W₂` are `h × h` and move both at once, `W_i ← W_i − η_i G_i`, with rates `η₁, η₂ >= 0`. The gradients are split as
+`G_i = B_i − A_i`, where `A_i`, the *label signal*, is all that contains `M = XᵀY/n`, and `B_i`, the *self-interaction*,
+contains the weights and the Gram matrix `C = XᵀX/n` of the inputs only, which is `I` for whitened ones:
 
-    two layers     A₁ = MW₂ᵀ/h,      A₂ = W₁ᵀM/h,      B₁ = W₁W₂W₂ᵀ/h²,      B₂ = W₁ᵀW₁W₂/h²;
-    three layers   A₁ = MaᵀW₂ᵀ/√h,   A₂ = W₁ᵀMaᵀ/√h,   B₁ = W₁W₂aaᵀW₂ᵀ/h,    B₂ = W₁ᵀW₁W₂aaᵀ/h.
+    two layers     A₁ = MW₂ᵀ/h,      A₂ = W₁ᵀM/h,      B₁ = CW₁W₂W₂ᵀ/h²,      B₂ = W₁ᵀCW₁W₂/h²;
+    three layers   A₁ = MaᵀW₂ᵀ/√h,   A₂ = W₁ᵀMaᵀ/√h,   B₁ = CW₁W₂aaᵀW₂ᵀ/h,    B₂ = W₁ᵀCW₁W₂aaᵀ/h.
 
-Signal-only updates drop `B`. The test loss is `E‖f(x) − xᵀβ‖²`, with `x ~ N(0, I)`.
+Signal-only updates drop `B`. The test loss is `E‖f(x) − xᵀβ‖²`, with `x ~ N(0, I)`, without noise. The laws of the
+weights, of `β` and `a`, and of the inputs are those of `theory/layerwise_options.py`.
 
-Source: arXiv:2606.00340 (B). Departures: none. `a` and `β` are the source's unit vectors, of any law, or, as in its
+Source: arXiv:2606.00340 (B), where `n = h`. `a` and `β` are the source's unit vectors, of any law, or, as in its
 released code, independent `N(0, I/h)`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 
-from sympy import Basic, Derivative, MatrixExpr, MatrixSymbol, Symbol, Trace, sqrt
+from sympy import Basic, Derivative, Identity, MatrixExpr, MatrixSymbol, Set, Symbol, Trace, sqrt
 
 from .derivation import Derivation
 from .errors import InvalidInput
-from .layerwise_options import Updates
+from .haar import mean
+from .layerwise_options import Inputs, Updates
 from .matrix_words import Words, word
-from .rate_polynomials import eta1, eta2, h
+from .rate_polynomials import eta1, eta2, h, n
 
 rho = Symbol("rho", nonnegative=True)  # the variance of the label noise
-n = Symbol("n", integer=True, positive=True)  # the number of samples
 epsilon = Symbol("epsilon", real=True)
 
 W1, W2, Q, M = (MatrixSymbol(name, h, h) for name in ("W_1", "W_2", "Q", "M"))
@@ -42,54 +45,89 @@ a, beta, x = (MatrixSymbol(name, h, 1) for name in ("a", "beta", "x"))
 m, y = MatrixSymbol("m", h, 1), MatrixSymbol("y", n, 1)  # `M` and `Y` for scalar outputs
 
 
+identity = Identity(h)
+Weights = tuple[MatrixExpr, MatrixExpr]
+
+
 def check_layers(layers: int) -> None:
     if isinstance(layers, bool) or layers not in (2, 3):
         raise InvalidInput("layers", layers, "give 2 or 3")
 
 
-def signal(layers: int, weights: tuple[MatrixExpr, MatrixExpr], label_signal: MatrixExpr) -> tuple[MatrixExpr, ...]:
+def check_steps(steps: int, most: int, beyond: str = "") -> None:
+    """Refuse a number of steps that is no integer from 0 to `most`; `beyond` says what there is for more."""
+    if isinstance(steps, bool) or not isinstance(steps, int) or not 0 <= steps <= most:
+        raise InvalidInput("steps", steps, f"give 0 to {most}" + (f"; {beyond}" if beyond else ""))
+
+
+def signal(
+    layers: int, weights: Weights, label_signal: MatrixExpr, readout: MatrixExpr = a
+) -> tuple[MatrixExpr, MatrixExpr]:
     """`A₁` and `A₂`."""
     first, second = weights
     if layers == 2:
         return label_signal * second.T / h, first.T * label_signal / h
-    return label_signal * a.T * second.T / sqrt(h), first.T * label_signal * a.T / sqrt(h)
+    return label_signal * readout.T * second.T / sqrt(h), first.T * label_signal * readout.T / sqrt(h)
 
 
-def interaction(layers: int, weights: tuple[MatrixExpr, MatrixExpr]) -> tuple[MatrixExpr, ...]:
-    """`B₁` and `B₂`."""
+def interaction(
+    layers: int, weights: Weights, gram: MatrixExpr = identity, readout: MatrixExpr = a
+) -> tuple[MatrixExpr, MatrixExpr]:
+    """`B₁` and `B₂`; `gram` is `C`."""
     first, second = weights
     if layers == 2:
-        return first * second * second.T / h**2, first.T * first * second / h**2
-    return first * second * a * a.T * second.T / h, first.T * first * second * a * a.T / h
+        return gram * first * second * second.T / h**2, first.T * gram * first * second / h**2
+    learned = first * second * readout * readout.T
+    return gram * learned * second.T / h, first.T * gram * learned / h
 
 
-def output(layers: int, weights: tuple[MatrixExpr, MatrixExpr]) -> MatrixExpr:
+def output(layers: int, weights: Weights, readout: MatrixExpr = a) -> MatrixExpr:
     """The matrix, or column, `F` of `f(x) = xᵀF`."""
     first, second = weights
-    return first * second / h if layers == 2 else first * second * a / sqrt(h)
+    return first * second / h if layers == 2 else first * second * readout / sqrt(h)
 
 
 def descent(
-    layers: int, label_signal: MatrixExpr, steps: int, updates: Updates
-) -> tuple[tuple[MatrixSymbol, MatrixSymbol], dict[Basic, Basic]]:
-    """The names of `W₁, W₂` after `steps` steps of gradient descent, and the definitions of all on the way.
+    layers: int,
+    label_signal: MatrixExpr,
+    steps: int,
+    updates: Updates,
+    *,
+    gram: MatrixExpr = identity,
+    readout: MatrixExpr = a,
+    start: Weights = (W1, W2),
+    letters: tuple[str, str] = ("W_1", "W_2"),
+) -> tuple[Weights, dict[Basic, Basic]]:
+    """The names of the weights after `steps` steps of gradient descent, and the definitions of all on the way.
 
     >>> descent(2, M, 1, Updates.SIGNAL)[1]
     {W_1_1: (eta1/h)*M*W_2.T + W_1, W_2_1: (eta2/h)*W_1.T*M + W_2}
     """
-    names, given = (W1, W2), {}
+    names, given = start, {}
     for step in range(1, steps + 1):
-        moves = signal(layers, names, label_signal)
+        moves = signal(layers, names, label_signal, readout)
         if updates is Updates.FULL:
-            moves = tuple(A - B for A, B in zip(moves, interaction(layers, names), strict=True))
-        following = (MatrixSymbol(f"W_1_{step}", h, h), MatrixSymbol(f"W_2_{step}", h, h))
+            moves = tuple(A - B for A, B in zip(moves, interaction(layers, names, gram, readout), strict=True))
+        following = tuple(MatrixSymbol(f"{letter}_{step}", h, h) for letter in letters)
         given |= {new: W + rate * G for new, W, rate, G in zip(following, names, (eta1, eta2), moves, strict=True)}
         names = following
     return names, given
 
 
+def mean_test_loss(error: MatrixExpr, steps: int, domain: Mapping[Symbol, Set], title: str) -> Derivation:
+    """The start that all expected losses share: the test loss of `f(x) − xᵀβ = xᵀ error`, and its mean over `x`."""
+    d = Derivation(
+        mean(Trace(x.T * error * error.T * x)), rf"\operatorname{{E}}\mathcal{{L}}_{{{steps}}}", domain, title=title
+    )
+    return d.then(
+        mean(Trace(error * error.T)),
+        because=r"$\operatorname{E}\, x x^\top = I$, and $x$ is independent of the weights",
+        reason=Words(mean=mean, white=(x,)),
+    )
+
+
 @lru_cache(maxsize=None, typed=True)
-def gradient(layers: int, layer: int) -> Derivation:
+def gradient(layers: int, layer: int, inputs: Inputs = Inputs.WHITENED) -> Derivation:
     """The derivative of the loss along `D` in the weights of `layer` is `tr Dᵀ(B − A)`: so the gradient is `B − A`.
 
     The weights are moved by `εD`, and both lines hold for every `ε`.
@@ -107,11 +145,15 @@ def gradient(layers: int, layer: int) -> Derivation:
         Derivative(Trace(residual.T * residual) / (2 * n), epsilon),
         rf"\langle D, G_{layer}\rangle",
         {},
-        title=f"The gradient of layer {layer} of {layers}",
+        title=f"The gradient of layer {layer} of {layers}, {inputs.value}",
     )
-    A, B = signal(layers, moved, label_signal)[layer - 1], interaction(layers, moved)[layer - 1]
+    whitened = inputs is Inputs.WHITENED
+    gram = identity if whitened else X.T * X / n
+    A, B = signal(layers, moved, label_signal)[layer - 1], interaction(layers, moved, gram)[layer - 1]
     return d.then(
         Trace(D.T * (B - A)),
-        because=rf"differentiation, with $X^\top X = n I$ and $X^\top {labels.name} = n {label_signal.name}$",
-        reason=Words(rules={word(X.T, X): n}, given={label_signal: X.T * labels / n}),
+        because=r"differentiation, with "
+        + (r"$X^\top X = n I$ and " if whitened else "")
+        + rf"$X^\top {labels.name} = n {label_signal.name}$",
+        reason=Words(rules={word(X.T, X): n} if whitened else {}, given={label_signal: X.T * labels / n}),
     )

@@ -1,26 +1,27 @@
 r"""Means of squared norms of polynomials in random matrices: the reasons that evaluate them.
 
-A line is `E tr(D Dᵀ)`, with a polynomial `D` in `h × h` matrices as in `theory/matrix_words.py`, until it is averaged.
+A line is `E tr(D Dᵀ)`, with a polynomial `D` in matrices of `h` or `n` rows and `h` columns or one, as in
+`theory/matrix_words.py`, until it is averaged.
 
 - `Rotated`: a Gaussian matrix `A` (iid N(0, 1) entries) and `L A R` have the same law if `L Lᵀ = I` and `Rᵀ R = I`, for
-  `L, R` independent of `A`, since the covariance `L Lᵀ ⊗ Rᵀ R` is the identity; so do a Haar matrix and `L A R` if `L`
-  and `R` are orthogonal. As the law does not depend on `L, R`, the product is independent of these.
+  `L, R` independent of `A`, since the covariance `L Lᵀ ⊗ Rᵀ R` is the identity; so do a Haar matrix or a uniform unit
+  vector and `L A R` if `L` and `R` are orthogonal. As the law does not depend on `L, R`, the product is independent of
+  these.
 - `Isserlis`: the average over Gaussian matrices, by the pairings of `theory/wick.py`. Products of traces of powers of
-  one Haar matrix may be left; those of odd degree have mean zero, as `Z` and `−Z` have the same law.
+  one Haar matrix may be left; those of odd degree have mean zero, as `Z` and `−Z` have the same law. A uniform unit
+  vector `u` is `g/|g|` for a Gaussian vector `g`, of which `|g|` is independent, with `E|g|^{2k} = ∏_{j<k} (h + 2j)`
+  (`theory/haar.py`): so a mean of degree `2k` in `u` is that in `g`, divided by this product.
 - `HaarMoments`: the average over that matrix, in the range of sizes `h` for which `theory/wick.py` proves it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, cast
 
 from sympy import (
-    QQ,
-    Add,
-    Dummy,
     Expr,
     Integer,
     MatMul,
@@ -28,19 +29,17 @@ from sympy import (
     MatrixExpr,
     MatrixSymbol,
     Mul,
-    Rational,
     S,
     Trace,
     expand,
-    ring,
 )
 
 from .derivation import How, Outcome
 from .errors import InvalidInput
 from .haar import h, mean
-from .matrix_words import Polynomial, Words
+from .matrix_words import Polynomial, Scalars, Words
 from .reasons import equal
-from .wick import GAUSSIAN, ORTHOGONAL, Word, cyclic, gaussian_mean, haar_moment, letter, smallest_size, transposed
+from .wick import ORTHOGONAL, Loops, Shape, Word, cyclic, gaussian_mean, haar_moment, letter, smallest_size, transposed
 
 
 class Law(Enum):
@@ -48,6 +47,7 @@ class Law(Enum):
 
     GAUSSIAN = "iid N(0, 1) entries"
     HAAR = "uniform on the orthogonal group"
+    SPHERE = "uniform on the unit sphere"
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Rotated:
 
 @dataclass(frozen=True)
 class Isserlis:
-    """`E tr(D Dᵀ)` over the `gaussian` matrices, with the definitions and rules of `words`.
+    """`E tr(D Dᵀ)` over `gaussian` matrices and uniform `unit` vectors, with the definitions and rules of `words`.
 
     What may be left are means of products of traces of powers of the matrix `haar`.
 
@@ -111,6 +111,7 @@ class Isserlis:
     gaussian: tuple[MatrixSymbol, ...]
     haar: MatrixSymbol | None = None
     words: Words = field(default_factory=Words)
+    unit: tuple[MatrixSymbol, ...] = ()
 
     def of(self, line: Expr) -> Expr:
         """The mean. Raises `InvalidInput` where the line is not of this kind, or has other matrices."""
@@ -125,24 +126,41 @@ class Isserlis:
         return total
 
     def _averaged(self, polynomial: Polynomial) -> dict[tuple[int, ...], Expr]:
-        """The mean of `tr(D Dᵀ)` over the Gaussian matrices: the factor of `∏ tr(Z^k)` for each `(k, …)`."""
-        numbers = dict(zip(self.gaussian, GAUSSIAN, strict=False)) | {self.haar: ORTHOGONAL[0]}
+        """The mean of `tr(D Dᵀ)` over all but `haar`: the factor of `∏ tr(Z^k)` for each `(k, …)`."""
+        numbers = self.numbers()
         strange = {matrix for letters in polynomial for matrix, _ in letters if matrix not in numbers}
         if strange:
             raise InvalidInput("line", ", ".join(map(str, strange)), "the law of these matrices is not given")
-        scalars = _Scalars(polynomial.values())
+        scalars = Scalars(sorted({name for c in polynomial.values() for name in c.free_symbols}, key=str))
         terms = [
             (b"".join(letter(numbers[matrix], turned) for matrix, turned in letters), scalars.element(coefficient))
             for letters, coefficient in polynomial.items()
         ]
-        total: dict[tuple[int, tuple[int, ...]], Any] = {}
+        unit = [letter(numbers[vector]) for vector in self.unit]
+        total: dict[tuple[Loops, tuple[int, ...]], Any] = {}
         for word, element in _squared_norm(terms).items():
+            halves = tuple((word.count(u) + word.count(transposed(u))) // 2 for u in unit)
             for loops, count in gaussian_mean((word,)).items():
-                total[loops] = total.get(loops, 0) + count * element
+                total[loops, halves] = total.get((loops, halves), 0) + count * element
+        most = tuple(max((halves[i] for _, halves in total), default=0) for i in range(len(unit)))
         factors: dict[tuple[int, ...], Expr] = {}
-        for (power, traces), element in total.items():
-            factors[traces] = factors.get(traces, S.Zero) + scalars.expanded(element, power)
-        return {traces: factor for traces, factor in factors.items() if factor != 0}
+        for ((p, q, traces), halves), element in total.items():
+            common = (h + 2 * j for half, limit in zip(halves, most, strict=True) for j in range(half, limit))
+            term = expand(scalars.expression(element) * Mul(h**p, self._samples() ** q, *common))
+            factors[traces] = factors.get(traces, S.Zero) + term
+        norms = Mul(*(h + 2 * j for limit in most for j in range(limit)))
+        return {traces: factor / norms for traces, factor in factors.items() if factor != 0}
+
+    def numbers(self) -> dict[MatrixSymbol | None, int]:
+        """The numbers of the matrices in `theory/wick.py`, by their shapes."""
+        unused = {shape: iter(shape.value) for shape in Shape}
+        return {self.haar: ORTHOGONAL[0]} | {
+            matrix: next(unused[_shape(matrix)]) for matrix in (*self.gaussian, *self.unit)
+        }
+
+    def _samples(self) -> Expr:
+        """`n`, or 1 if it does not occur."""
+        return next((matrix.rows for matrix in self.gaussian if matrix.rows != h), S.One)
 
     def check(self, before: Expr, after: Expr) -> Outcome:
         try:
@@ -153,37 +171,13 @@ class Isserlis:
         return Outcome(How.LEMMA, "Isserlis") if outcome.proved else outcome
 
 
-class _Scalars:
-    """Polynomials in the roots of `h` and of non-negative symbols, as elements of a SymPy ring, for its speed.
-
-    What the ring holds is free of the lowest power of `h`, which is common to all: it may be negative.
-    """
-
-    def __init__(self, coefficients: Iterable[Expr]) -> None:
-        terms = [term for coefficient in coefficients for term in Add.make_args(coefficient)]
-        self._lowest: Any = min((term.as_coeff_exponent(h)[1] for term in terms), default=S.Zero)
-        symbols: set[Any] = set().union(*(term.free_symbols for term in terms)) - {h}
-        self._symbols = [h, *sorted(symbols, key=str)]
-        roots = [Dummy(symbol.name, positive=True) for symbol in self._symbols]
-        self._squares = {symbol: root**2 for symbol, root in zip(self._symbols, roots, strict=True)}
-        self._ring = ring(roots, QQ)[0]
-
-    def element(self, coefficient: Expr) -> Any:
-        """A coefficient, in the ring."""
-        try:
-            return self._ring.from_expr(expand(coefficient / h**self._lowest).xreplace(self._squares))
-        except ValueError as error:
-            raise InvalidInput("line", str(coefficient), "its scalars are not powers of h times polynomials") from error
-
-    def expanded(self, element: Any, power: int) -> Expr:
-        """A product of two coefficients, times a power of `h`."""
-        outside = h ** (2 * self._lowest + power)
-
-        def term(degrees: tuple[int, ...], number: Any) -> Expr:
-            powers = (symbol ** Rational(k, 2) for symbol, k in zip(self._symbols, degrees, strict=True))
-            return Mul(QQ.to_sympy(number), outside, *powers)
-
-        return Add(*(term(degrees, number) for degrees, number in element.terms()))
+def _shape(matrix: MatrixSymbol) -> Shape:
+    """By whether it has `h` rows, or `n`, and `h` columns, or one."""
+    if matrix.cols not in (h, 1):
+        raise InvalidInput("matrix", matrix, "give a matrix of h columns, or of one")
+    if matrix.rows == h:
+        return Shape.SQUARE if matrix.cols == h else Shape.COLUMN
+    return Shape.TALL if matrix.cols == h else Shape.TALL_COLUMN
 
 
 def _squared_norm(terms: list[tuple[Word, Any]]) -> dict[Word, Any]:

@@ -49,7 +49,7 @@ from .reasons import equal
 
 Letter = tuple[MatrixSymbol, bool]  # the matrix, and whether it is transposed
 Word = tuple[Letter, ...]
-Polynomial = dict[Word, Any]  # each word with its coefficient, an element of `_Scalars.ring`
+Polynomial = dict[Word, Any]  # each word with its coefficient, an element of `Scalars.ring`
 
 
 def word(*factors: MatrixExpr) -> Word:
@@ -109,7 +109,7 @@ class Words:
         return {letters: algebra.scalars.expression(c) for letters, c in algebra.matrix(expression).items()}
 
 
-class _Scalars:
+class Scalars:
     """Coefficients: polynomials in the roots of `names`, of positive and negative powers, as elements of a ring."""
 
     def __init__(self, names: Iterable[Expr]) -> None:
@@ -149,7 +149,7 @@ class _Algebra:
     def __init__(self, by: Words, *lines: Basic) -> None:
         self.by = by
         everything = (*lines, *by.given.values(), *by.rules.values())
-        self.scalars = _Scalars(sorted(set().union(*(S(part).atoms(Symbol, Indexed) for part in everything)), key=str))
+        self.scalars = Scalars(sorted(set().union(*(S(part).atoms(Symbol, Indexed) for part in everything)), key=str))
         self.rules = {
             side: self.scalars.element(S(value))
             for letters, value in by.rules.items()

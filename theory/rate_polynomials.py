@@ -1,8 +1,8 @@
-r"""Polynomials in the learning rates `η₁, η₂` whose coefficients are rational functions of the width `h`.
+r"""Polynomials in the learning rates `η₁, η₂` whose coefficients are rational functions of the sizes `h` and `n`.
 
 Expected losses are such polynomials, symmetric in the rates, so that they are polynomials in `S = η₁ + η₂` and
-`P = η₁η₂` too, which is how they are displayed. Two of them are equal for all rates and almost all `h` if and only if
-all coefficients are, which is how a published expression is judged: term by term.
+`P = η₁η₂` too, which is how they are displayed. Two of them are equal for all rates and almost all `h, n` if and only
+if all coefficients are, which is how a published expression is judged: term by term.
 """
 
 from __future__ import annotations
@@ -17,18 +17,19 @@ from .derivation import How, Outcome
 from .errors import InvalidInput
 
 h = Symbol("h", integer=True, positive=True)
+n = Symbol("n", integer=True, positive=True)  # the number of samples, which is h unless it is said to be any
 eta1, eta2 = Symbol("eta1", nonnegative=True), Symbol("eta2", nonnegative=True)
 total, product = Symbol("S", nonnegative=True), Symbol("P", nonnegative=True)
 
-_COEFFICIENTS = QQ.frac_field(h)
+_COEFFICIENTS = QQ.frac_field(h, n)
 
 
 def polynomial(expression: Expr, *variables: Symbol) -> Poly:
-    """`expression` as a polynomial in `variables` (the rates, if none are given) over the rational functions of `h`."""
+    """`expression` as a polynomial in `variables`, or else in the rates, over the rational functions of `h` and `n`."""
     try:
         return Poly(expression, *(variables or (eta1, eta2)), domain=_COEFFICIENTS)
     except BasePolynomialError:
-        remedy = f"give a polynomial in {variables or (eta1, eta2)} with coefficients rational in h"
+        remedy = f"give a polynomial in {variables or (eta1, eta2)} with coefficients rational in h and n"
         raise InvalidInput("expression", expression, remedy) from None
 
 

@@ -23,17 +23,17 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from sympy import QQ, Add, Expr, Interval, Mul, S, Symbol, Trace, oo, ring, sqrt
+from sympy import QQ, Add, Expr, Interval, Mul, S, Symbol, oo, ring, sqrt
 
 from .derivation import Derivation
-from .errors import InvalidInput
 from .haar import A, B, SphereAverage, mean, norm_moment, sphere_moment, tau
 from .layerwise_options import Updates, Vectors
-from .linear_networks import W1, W2, a, beta, descent, gradient, output, x
+from .linear_networks import W1, W2, a, beta, check_steps, descent, gradient, mean_test_loss, output
 from .matrix_words import Words, orthogonal, word
 from .rate_polynomials import eta1, eta2, grouped, h
 
-MOST_STEPS = {Updates.SIGNAL: 8, Updates.FULL: 2}  # beyond, numerics/layerwise_loss.py has any number of steps
+MOST_STEPS = {Updates.SIGNAL: 8, Updates.FULL: 2}
+BEYOND = "numerics.layerwise_loss evaluates any number"
 
 p, q = Symbol("p", real=True), Symbol("q", real=True)  # the components of the residual along r and c
 
@@ -75,13 +75,6 @@ def _expression(element: Any) -> Expr:
     return Add(*(S(c) * Mul(*(base**k for base, k in zip(powers, ks, strict=True))) for ks, c in element.terms()))
 
 
-def check_steps(steps: int, updates: Updates) -> None:
-    most = MOST_STEPS[updates]
-    if isinstance(steps, bool) or not isinstance(steps, int) or not 0 <= steps <= most:
-        remedy = f"give 0 to {most} for {updates.value}; numerics.layerwise_loss evaluates any number"
-        raise InvalidInput("steps", steps, remedy)
-
-
 @lru_cache(maxsize=None, typed=True)
 def expected_loss(steps: int, updates: Updates, vectors: Vectors = Vectors.UNIT) -> Derivation:
     """The expected test loss after `steps` steps, for every `h >= 1`, from the definition to the polynomial.
@@ -89,21 +82,14 @@ def expected_loss(steps: int, updates: Updates, vectors: Vectors = Vectors.UNIT)
     >>> expected_loss(1, Updates.SIGNAL).conclusion.subs({h: 2, eta1: 1, eta2: 1})
     13/16
     """
-    check_steps(steps, updates)
+    check_steps(steps, MOST_STEPS[updates], BEYOND)
     gaussian = vectors is Vectors.GAUSSIAN
     norms = {A: A if gaussian else S.One, B: B if gaussian else S.One}
     names, given = descent(3, beta, steps, updates)
     error = output(3, names) - beta
-    d = Derivation(
-        mean(Trace(x.T * error * error.T * x)),
-        rf"\operatorname{{E}}\mathcal{{L}}_{{{steps}}}",
-        {h: S.Naturals, eta1: Interval(0, oo), eta2: Interval(0, oo)},
-        title=f"Three layers after {steps} steps of {updates.value}; a and beta: {vectors.value}",
-    )
-    d = d.then(
-        mean(Trace(error * error.T)),
-        because=r"$\operatorname{E}\, x x^\top = I$, and $x$ is independent of the weights",
-        reason=Words(mean=mean, white=(x,)),
+    domain = {h: S.Naturals, eta1: Interval(0, oo), eta2: Interval(0, oo)}
+    d = mean_test_loss(
+        error, steps, domain, f"Three layers after {steps} steps of {updates.value}; a and beta: {vectors.value}"
     )
     residual = _residual_after(steps, updates)
     components = {name: _expression(part).subs(norms) for name, part in zip((p, q), residual, strict=True)}

@@ -26,14 +26,14 @@ from typing import Any
 from sympy import QQ, Add, Expr, IndexedBase, Interval, MatAdd, S, Trace, oo, ring, sqrt
 
 from .derivation import Derivation
-from .errors import InvalidInput
 from .haar import HaarAverage, Z, haar_trace, mean
 from .layerwise_options import Updates
-from .linear_networks import W1, W2, Q, descent, gradient, output, x
+from .linear_networks import W1, W2, Q, check_steps, descent, gradient, mean_test_loss, output
 from .matrix_words import Words, orthogonal
 from .rate_polynomials import SameRatePolynomial, eta1, eta2, grouped, h
 
-MOST_STEPS = {Updates.SIGNAL: 8, Updates.FULL: 2}  # beyond, numerics/layerwise_loss.py has any number of steps
+MOST_STEPS = {Updates.SIGNAL: 8, Updates.FULL: 2}
+BEYOND = "numerics.layerwise_loss evaluates any number"
 
 l = IndexedBase("l")  # noqa: E741  (the coefficients of the residual)
 
@@ -81,7 +81,7 @@ def residual(steps: int, updates: Updates) -> dict[int, Expr]:
     >>> residual(1, Updates.SIGNAL)
     {0: 1/h, 1: -1/sqrt(h) + (eta1 + eta2)/h**(5/2), 2: eta1*eta2/h**4}
     """
-    check_steps(steps, updates)
+    check_steps(steps, MOST_STEPS[updates], BEYOND)
     found = {}
     for k, coefficient in _residual_after(steps, updates).items():
         half = k % 2  # odd powers of Z come with odd powers of 1/√h
@@ -103,13 +103,6 @@ def _average(of: Laurent) -> Expr:
     return _in_width((squares + _u**2 * (even**2 + odd**2 - squares)).quo(_u**2))
 
 
-def check_steps(steps: int, updates: Updates) -> None:
-    most = MOST_STEPS[updates]
-    if isinstance(steps, bool) or not isinstance(steps, int) or not 0 <= steps <= most:
-        remedy = f"give 0 to {most} for {updates.value}; numerics.layerwise_loss evaluates any number"
-        raise InvalidInput("steps", steps, remedy)
-
-
 @lru_cache(maxsize=None, typed=True)
 def expected_loss(steps: int, updates: Updates) -> Derivation:
     """The expected test loss after `steps` steps, for every `h >= 1`, from the definition to the polynomial.
@@ -117,21 +110,12 @@ def expected_loss(steps: int, updates: Updates) -> Derivation:
     >>> expected_loss(1, Updates.SIGNAL).conclusion
     eta1**2*eta2**2/h**7 + 2*eta1*eta2/h**5 + (h + 1)/h - 2*(eta1 + eta2)/h**2 + (eta1 + eta2)**2/h**4
     """
-    check_steps(steps, updates)
+    check_steps(steps, MOST_STEPS[updates], BEYOND)
     names, given = descent(2, Q / sqrt(h), steps, updates)
     error = output(2, names) - Q / sqrt(h)
     found = residual(steps, updates)
-    d = Derivation(
-        mean(Trace(x.T * error * error.T * x)),
-        rf"\operatorname{{E}}\mathcal{{L}}_{{{steps}}}",
-        {h: S.Naturals, eta1: Interval(0, oo), eta2: Interval(0, oo)},
-        title=f"Two layers after {steps} steps of {updates.value}",
-    )
-    d = d.then(
-        mean(Trace(error * error.T)),
-        because=r"$\operatorname{E}\, x x^\top = I$, and $x$ is independent of the weights",
-        reason=Words(mean=mean, white=(x,)),
-    )
+    domain = {h: S.Naturals, eta1: Interval(0, oo), eta2: Interval(0, oo)}
+    d = mean_test_loss(error, steps, domain, f"Two layers after {steps} steps of {updates.value}")
     coefficients = {l[k]: c for k, c in found.items()}
     polynomial = MatAdd(*(l[k] * (Z**k if k >= 0 else (Z.T) ** -k) for k in found))
     d = d.then(

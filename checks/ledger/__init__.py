@@ -11,17 +11,27 @@ from theory.errors import InvalidInput
 
 from ..claims import Claim
 from . import (
+    activation_growth,
     balance,
     convolution,
+    correlation_decay,
+    correlations,
     depth,
     depth_scaling,
+    deviation,
     dynamics,
     early_stopping,
+    external_scale,
+    features,
     kernel_conditions,
     kernels,
     layerwise,
+    linearisation,
     networks,
+    orders,
     schedules,
+    symmetries,
+    training,
 )
 
 LEDGER: dict[str, Claim] = {}
@@ -32,11 +42,21 @@ for _chapter in (
     depth,
     depth_scaling,
     kernel_conditions,
+    features,
     dynamics,
     early_stopping,
+    training,
     layerwise,
     balance,
     schedules,
+    correlations,
+    correlation_decay,
+    linearisation,
+    deviation,
+    activation_growth,
+    orders,
+    symmetries,
+    external_scale,
 ):
     for _claim in _chapter.CLAIMS:
         assert _claim.id not in LEDGER, f"two claims have the id {_claim.id}"

@@ -208,7 +208,7 @@ rate_thresholds = claim(
         "for two layers the loss turns at h^(5/3), not h^(3/2): there it is 1 + (c^4 - 4c) h^(-1/3)",
         "two layers, full descent: a stable global minimum exists if and only if eta1 eta2 < h^3, so h^(3/2) is where "
         "equal rates lose it",
-        "two layers, full descent: with equal rates the expected loss is at least 1/(2h) after any number of steps, "
+        "two layers, full descent, exact arithmetic: with equal rates the expected loss is always at least 1/(2h), "
         "and tends to it for small ones, as half of all runs end at the saddle of the eigenvalue -1; unequal rates "
         "escape it",
     ),

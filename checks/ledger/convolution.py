@@ -211,6 +211,7 @@ WRONG_KERNELS: dict[str, Callable[..., Vector]] = {
 SMALL = np.array([[[1.0, -0.5, 0.0], [0.5, 1.0, 0.0]], [[0.0, 1.0, 0.5], [-1.0, 1.0, 0.0]]])  # two images, 2×3
 OPPOSITE = np.array([[[1.0, 0.5]], [[-1.0, -0.5]]])  # 1×2 pixels, where the bias is large
 PAIRS = np.triu_indices(2)
+Images = Vector | Callable[[], Vector]  # digits are read when they are asked for: scikit-learn loads slowly
 SMALL_CHANNELS, CHANNELS = (4, 6, 8, 12, 16), (8, 16, 32, 64)
 BLOCK = 40  # networks in a block mean
 
@@ -221,31 +222,40 @@ def digit_pair() -> Vector:
     return data.digits(2).images.reshape(2, 8, 8)
 
 
+def in_hand(images: Images) -> Vector:
+    """Images, read from their file now if need be."""
+    return images() if callable(images) else images
+
+
 def kernels_of_networks(
-    rng: np.random.Generator, count: int, *, images: Vector, channels: int, depth: int, pooling: Pooling
+    rng: np.random.Generator, count: int, *, images: Images, channels: int, depth: int, pooling: Pooling
 ) -> Vector:
     """`Θ_11, Θ_12, Θ_22` of random finite networks at two images, shape `(count, 3)`."""
+    images = in_hand(images)
     network = CNN.of_depth((*images.shape[1:], 1), width=channels, depth=depth, pooling=pooling)
     drawn = network.sample_chunks(rng, count)
     found = np.concatenate([empirical_cntk(network, parameters, images).total for parameters in drawn])
     return found[:, :, 0, :, 0][:, *PAIRS]
 
 
-def limit(images: Vector, depth: int, pooling: Pooling) -> Vector:
+def limit(images: Images, depth: int, pooling: Pooling) -> Vector:
     """The limit of the same."""
+    images = in_hand(images)
     return kernels.cntk(images, depth=depth, pooling=pooling)[PAIRS]
 
 
-def prediction(images: Vector, pooling: Pooling) -> Prediction:
+def prediction(images: Images, pooling: Pooling) -> Prediction:
     """The limit for one layer, and what is wrong instead."""
     other = Pooling.MEAN if pooling is Pooling.NONE else Pooling.NONE
     return Prediction.number(
         partial(limit, images, 1, pooling),
         {
-            "the NNGP kernel instead": lambda _: kernels.cnn_nngp(images, depth=1, pooling=pooling)[PAIRS],
+            "the NNGP kernel instead": lambda _: kernels.cnn_nngp(in_hand(images), depth=1, pooling=pooling)[PAIRS],
             "two layers": lambda _: limit(images, 2, pooling),
             "the other pooling": lambda _: limit(images, 1, other),
-            "a border of one more pixel": lambda _: limit(np.pad(images, ((0, 0), (1, 1), (1, 1))), 1, pooling),
+            "a border of one more pixel": lambda _: limit(
+                np.pad(in_hand(images), ((0, 0), (1, 1), (1, 1))), 1, pooling
+            ),
             "no factor 1/9": lambda values: 9 * values,
             "a tenth too large": lambda values: 1.1 * values,
             "a tenth too small": lambda values: 0.9 * values,
@@ -348,7 +358,7 @@ cntk = claim(
                 chunk=chunk,
                 resolution=0.1,
             )
-            for name, images, channels, chunk in (("2x3 pixels", SMALL, 2, 5000), ("digits", digit_pair(), 4, 1000))
+            for name, images, channels, chunk in (("2x3 pixels", SMALL, 2, 5000), ("digits", digit_pair, 4, 1000))
             for pooling in Pooling
         ],
         "two layers, flattened: unbiased for equal images": [

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from functools import cache, partial
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 from sympy import Rational, Symbol, exp
 
@@ -103,12 +102,14 @@ def eigenvalue_between(rng: np.random.Generator, below: float = 1.0, above: floa
 
 def near_crossover(rng: np.random.Generator, half: float = 0.5) -> str:
     """Whether `λ_n` lies between `half` of `1 − Φ(s)` and a little more than it, for 2000 points (1797 digits)."""
+    from scipy.linalg import eigh  # slow to import
+
     kind = list(DATA)[rng.integers(len(DATA))]
     X = DATA[kind](rng, 2000)
     kernel, depth = scaled_kernel(X, CROSSOVERS[rng.integers(len(CROSSOVERS))])
     variable = depth * smallest_angle(X) / (3 * math.pi)
     reached = gap(variable)
-    smallest = float(scipy.linalg.eigh(kernel, eigvals_only=True, subset_by_index=[0, 0])[0])
+    smallest = float(eigh(kernel, eigvals_only=True, subset_by_index=[0, 0])[0])
     if half * reached <= smallest <= reached + 0.02:
         return ""
     return f"{len(X)} points of {kind}, s = {variable:.3g}: smallest eigenvalue {smallest:.4g}, 1 - Phi = {reached:.4g}"

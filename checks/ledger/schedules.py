@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.descent import Fixed, NormBalance, Schedule, Trainable, Trajectory, Uniform, sweep
-from numerics.linear_networks import Inputs, LinearNetwork
+from numerics.linear_networks import LinearNetwork
 from numerics.nonlinear_networks import NonlinearNetwork
 from numerics.reduced import ThreeLayers
 from numerics.reduced_depth import deepened
-from theory.layerwise_options import Gaussian
+from theory.layerwise_options import Gaussian, Inputs
 from theory.norm_balance import a_im, a_re, b_im, b_re, eta, h, norm_gap, w_im, w_re
 
 from ..claims import Correction, claim
@@ -119,8 +119,7 @@ deeper_and_nonlinear = claim(
     id="deeper-and-nonlinear",
     title="First unequal, then equal rates, in deeper and nonlinear networks",
     source=LAYER_BALANCE.at("experiments"),
-    statement=r"\text{4 and 8 linear layers, and 3 layers with ReLU: unequal learning rates are better after one step, "
-    r"equal ones from two steps on}",
+    statement=r"\text{4 and 8 linear layers, 3 with ReLU: unequal rates are best at one step, equal ones from two on}",
     hypotheses=("orthogonal initialisation", "n = d = h, X^T X = n I", "no label noise", "the same budget"),
     conditions=(
         "linear: the same budget as equal rates eta, and a half of a layer's rate moved; widths 32 and 256",

@@ -271,6 +271,7 @@ def test_every_help_has_an_example_that_runs(limes, command, monkeypatch, tmp_pa
     if command in ("verify", "latex", "show"):  # the ids of the examples are those of the real ledger
         assert set(example.split()[1:]) & set(LEDGER)
     else:
+        monkeypatch.chdir(tmp_path)  # for the file that it may write
         assert limes(*example.split())[0] == 0
 
 

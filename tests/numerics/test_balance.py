@@ -53,10 +53,24 @@ def test_a_threshold_beyond_all_widths_in_use_is_still_certified():
     assert sign(Fraction(101, 100), found - 1, updates=Updates.FULL) == -1
 
 
-@pytest.mark.parametrize("alpha", [1.5, "3/2", True, None, 11])
+@pytest.mark.parametrize("alpha", [1.5, "3/2", True, None, 11, float("nan")])
 def test_bad_exponents_are_refused(alpha):
     with pytest.raises(InvalidInput, match="alpha"):
         threshold(alpha)
+    with pytest.raises(InvalidInput, match="alpha"):
+        sign(alpha, 100)
+
+
+@pytest.mark.parametrize("width", [0, 1.5, "2", None, float("nan")])
+def test_bad_widths_are_refused(width):
+    with pytest.raises(InvalidInput, match="width"):
+        sign(Fraction(3, 2), width)
+
+
+@pytest.mark.parametrize("noise", [1, "1", None])
+def test_noise_without_a_law_is_refused(noise):
+    with pytest.raises(InvalidInput, match="noise"):
+        threshold(Fraction(3, 2), noise=noise)
 
 
 @pytest.mark.parametrize("noise", [LabelNoise(), LabelNoise(Fraction(1, 20)), LabelNoise(1, Fraction(1, 2))])

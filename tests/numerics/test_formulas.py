@@ -1,5 +1,6 @@
 """The named formulas, against their definitions by mpmath, and what is refused."""
 
+import math
 import re
 import time
 from fractions import Fraction
@@ -94,9 +95,19 @@ def test_every_formula_can_be_evaluated(name):
         "t": 3,
         "x": Rational(1, 2),
         "k": 2,
+        "q": 1,
+        "n": 5,
+        "D": 0,
+        "d": 2,
+        "depth": 2,
+        "mode": 1,
     }
+    at |= {f"r{i}{j}": Rational(1, 5) for i in range(1, 5) for j in range(i + 1, 5)}
+    at |= {f"rho_{pair}": Rational(1, 4) for pair in ("12", "x1", "x2")}
+    if name == "linearisation-exponent":
+        at["alpha"] = Rational(-1, 2)
     names = [parameter.name for parameter in FORMULAS[name].parameters]
-    assert float(evaluate_formula(name, {key: at[key] for key in names}).value) > -1
+    assert math.isfinite(float(evaluate_formula(name, {key: at[key] for key in names}).value))
 
 
 @pytest.mark.parametrize(
@@ -123,6 +134,7 @@ def test_every_formula_can_be_evaluated(name):
         ("relu-ntk", {"rho": 0, "L": 10**7}, 1000, "at most 300000"),
         ("depth-leading-error", {"L": 0}, 15, "[1, oo)"),
         ("depth-crossover", {"s": -1}, 15, "[0, oo)"),
+        ("balance-threshold-full", {"alpha": pi / 3}, 15, "rational"),
     ],
 )
 def test_what_is_refused_is_refused_quickly(name, at, digits, words):

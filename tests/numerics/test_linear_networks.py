@@ -13,9 +13,9 @@ import pytest
 from scipy import stats
 
 from numerics.descent import NEVER, Fixed, NormBalance, Uniform, descend
-from numerics.linear_networks import Draw, Inputs, LinearNetwork
+from numerics.linear_networks import Draw, LinearNetwork
 from theory.errors import InvalidInput
-from theory.layerwise_options import Gaussian, Orthogonal, Updates, Vectors
+from theory.layerwise_options import Gaussian, Inputs, Orthogonal, Updates, Vectors
 
 ALARM = 1e-9
 
@@ -223,3 +223,12 @@ def test_network_refuses(changed, argument):
 def test_sample_refuses(batch):
     with pytest.raises(InvalidInput, match="batch"):
         LinearNetwork(width=2, initialisation=Gaussian()).sample(np.random.default_rng(0), batch)
+
+
+def test_laws_and_schedules_given_as_text_or_numbers_are_refused():
+    with pytest.raises(InvalidInput, match="vectors"):
+        Orthogonal(vectors="unit")
+    draw = LinearNetwork(width=2).sample(np.random.default_rng(0))
+    for schedule in ("uniform", 1.0, None):
+        with pytest.raises(InvalidInput, match="schedule"):
+            descend(draw, schedule, steps=1)

@@ -10,10 +10,10 @@ import pytest
 from scipy import stats
 
 from numerics.descent import Fixed, NormBalance, Uniform, descend
-from numerics.linear_networks import Draw, Inputs, LinearNetwork
+from numerics.linear_networks import Draw, LinearNetwork
 from numerics.reduced import ThreeLayers, TwoLayers
 from theory.errors import InvalidInput
-from theory.layerwise_options import Gaussian, Orthogonal, Updates, Vectors
+from theory.layerwise_options import Gaussian, Inputs, Orthogonal, Updates, Vectors
 
 ALARM = 1e-9
 SIZES = [1, 2, 3, 8, 41]

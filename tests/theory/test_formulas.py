@@ -36,7 +36,8 @@ def test_each_formula_is_complete(formula) -> None:
     assert (formula.expression is None) != (formula.definition == "")
     assert all(parameter.meaning for parameter in formula.parameters)
     if formula.expression is not None:
-        assert formula.expression().free_symbols == {parameter.symbol for parameter in formula.parameters}
+        # `correlation-decay-exponent` takes a depth, on which it does not depend
+        assert formula.expression().free_symbols <= {parameter.symbol for parameter in formula.parameters}
 
 
 def test_the_expressions_are_those_derived() -> None:

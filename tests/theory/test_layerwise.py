@@ -4,12 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from sympy import Integer, Rational, expand, symbols
+from sympy import Integer, Poly, Rational, expand, symbols
 
 from numerics.haar_sampling import haar_orthogonal
 from theory.errors import InvalidInput
 from theory.layerwise import (
     Gaussian,
+    Inputs,
     Orthogonal,
     Updates,
     Vectors,
@@ -18,6 +19,7 @@ from theory.layerwise import (
     eta2,
     expected_loss,
     h,
+    n,
     product,
     rho,
     term_by_term,
@@ -157,8 +159,10 @@ def test_by_sum_and_product_of_the_face():
     [
         ({"layers": 4}, "layers"),
         ({"layers": "2"}, "layers"),
-        ({"layers": 3, "noise": rho}, "layers"),
-        ({"layers": 3, "initialisation": Gaussian()}, "layers"),
+        ({"layers": 3, "noise": rho, "updates": Updates.FULL}, "steps"),
+        ({"layers": 3, "noise": rho, "steps": 3}, "steps"),
+        ({"inputs": "gaussian"}, "inputs"),
+        ({"samples": 7}, "samples"),
         ({"steps": -1}, "steps"),
         ({"steps": 1.5}, "steps"),
         ({"steps": True}, "steps"),
@@ -168,12 +172,33 @@ def test_by_sum_and_product_of_the_face():
         ({"noise": -1}, "noise"),
         ({"noise": Rational(1, 2)}, "noise"),
         ({"noise": symbols("r")}, "noise"),
-        ({"initialisation": Gaussian(), "noise": rho}, "noise"),
     ],
 )
 def test_what_has_no_derivation_is_refused(arguments, name):
     with pytest.raises(InvalidInput, match=f"^{name} = "):
         expected_loss(**arguments)
+
+
+@pytest.mark.parametrize("samples", [h, n])
+@pytest.mark.parametrize("noise", [0, rho])
+@pytest.mark.parametrize("inputs", Inputs)
+@pytest.mark.parametrize("initialisation", [Orthogonal(), Orthogonal(Vectors.GAUSSIAN), Gaussian()])
+@pytest.mark.parametrize("layers", [2, 3])
+def test_everything_has_a_first_step(layers, initialisation, inputs, noise, samples):
+    """With `η₂ = 0` the loss is quadratic in `η₁`, and without rates that of the start."""
+    how = {"initialisation": initialisation, "noise": noise, "inputs": inputs, "samples": samples}
+    for updates in Updates:
+        loss = expected_loss(layers, 1, updates, **how).conclusion
+        assert loss.free_symbols <= {h, n, rho, eta1, eta2}
+        assert expand(loss.subs({eta1: 0, eta2: 0}) - 1 - 1 / h) == 0
+        assert Poly(loss.subs(eta2, 0), eta1).degree() == 2
+
+
+def test_more_noise_or_fewer_samples_hurt():
+    """The variance of the label signal grows with `ρ` and falls with `n`: so does the coefficient of `S²`."""
+    loss = expected_loss(3, 1, inputs=Inputs.GAUSSIAN, noise=rho, samples=n).conclusion
+    noisy, clean = (by_sum_and_product(loss.subs({rho: Rational(k, 2), h: 4})).coeff(total, 2) for k in (1, 0))
+    assert noisy.subs(n, 5) > noisy.subs(n, 6) > clean.subs(n, 6)
 
 
 def test_zero_noise_may_be_any_zero():

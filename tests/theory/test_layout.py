@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 import pytest
-from sympy import Integral, Limit, Rational, Sum, acos, cos, expand, log, oo, pi, sin, sqrt, symbols
+from sympy import Integral, Limit, Rational, Sum, acos, asin, cos, exp, expand, log, oo, pi, sin, sqrt, symbols
 
 from theory.layout import PAGE, breadth, breadth_of_sentence, rows, sentence_rows
 from theory.typeset import latex
@@ -77,3 +77,15 @@ def test_the_estimate_is_not_smaller_than_what_tex_measures(tmp_path):
     for code, width in zip(codes, points, strict=True):
         assert width <= 5 * breadth(code) * 1.05, code  # a unit is 5 pt
         assert width >= 5 * breadth(code) * 0.6, code
+
+
+def test_a_broken_product_keeps_its_functions_and_signs():
+    long = asin((x + y) / (1 + x * y)) * cos(x) * sin(y) * exp(x * y)
+    assert rows(long, 12)[0].startswith(r"e^{x y}")
+    assert "".join(rows(-long / (2 * x), 12)).count(r"\arcsin") == 1
+    assert rows(-long, 12)[0].startswith("- ")
+    assert rows(-3 * cos(x) * sin(y), 6) == [r"- 3", r"\cdot \sin{\left(y \right)}", r"\cdot \cos{\left(x \right)}"]
+
+
+def test_a_function_is_broken_inside():
+    assert rows(asin(x + y), 6) == [r"\arcsin\bigg(x", r"+ y\bigg)"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from sympy import MatrixSymbol, Rational, Symbol, Trace, sqrt
+from sympy import Identity, MatrixSymbol, Rational, Symbol, Trace, expand, sqrt
 
 from theory.derivation import How
 from theory.errors import InvalidInput
@@ -15,6 +15,9 @@ n = Symbol("n", integer=True, positive=True)
 a = Symbol("a", nonnegative=True)
 A, B, N, Z, W, V = (MatrixSymbol(name, h, h) for name in "ABNZWV")
 X, Xi = MatrixSymbol("X", n, h), MatrixSymbol("Xi", n, h)
+
+
+u, v = MatrixSymbol("u", h, 1), MatrixSymbol("v", h, 1)
 
 
 def norm(D):
@@ -40,6 +43,10 @@ def test_rotated_refuses_dependence_and_wrong_lines():
     assert Rotated(words, twice).check(before, after).how is How.UNDECIDED
     by_another = turned | {Z: Rotation(A, B, W, Law.GAUSSIAN)}
     assert Rotated(Words(orthogonal(W, V, A)), by_another).check(before, after).how is How.UNDECIDED
+    on_sphere = {u: Rotation(W, v, Identity(1), Law.SPHERE)}
+    assert Rotated(words, on_sphere).check(Trace(B * W * v * v.T), Trace(B * u * v.T)).proved
+    longer = {u: Rotation(2 * W, v, Identity(1), Law.SPHERE)}
+    assert not Rotated(words, longer).check(Trace(2 * W * v * v.T), Trace(u * v.T)).proved
     scaled = {N: Rotation(2 * W, A, V, Law.GAUSSIAN)}
     assert Rotated(words, scaled).check(Trace(2 * W * A * B), after).how is How.UNDECIDED
 
@@ -54,6 +61,18 @@ def test_isserlis_averages_with_scalars_definitions_and_rules():
     assert not reason.check(norm(N - Z / 2), a * h + h**2 + h / 2).proved
 
 
+def test_isserlis_of_other_shapes_and_unit_vectors():
+    """`E‖XᵀXu − u‖² = n(n + h + 1) − 2n + 1` for a unit vector, `h` times that for a Gaussian one; `uᵀAu ~ N(0, 1)`."""
+    expected = n * (n + h + 1) - 2 * n + 1
+    unit = Isserlis((X, A), unit=(u,))
+    assert Isserlis((X, A, u)).check(norm(X.T * X * u - u), expand(h * expected)).proved
+    assert unit.check(norm(X.T * X * u - u), expected).proved
+    assert unit.check(norm(X * u * u.T * A * u - X * u), 2 * n).proved
+    assert not unit.check(norm(X * u * u.T * A * u - X * u), 2 * h).proved
+    with pytest.raises(InvalidInput, match="matrix = wide"):
+        Isserlis((MatrixSymbol("wide", h, n),)).of(norm(A + B))
+
+
 def test_isserlis_leaves_traces_of_the_haar_matrix():
     """`E‖A² + Z²‖²` has the cross term `2 tr(Zᵀ)² E A² = 2 tr(Z^{−2})`, as `E A² = I`."""
     assert Isserlis((A,), Z, Words(orthogonal(Z))).of(norm(A * A + Z * Z)) == (h**3 + 2 * h + h + 2 * mean(Trace(Z**2)))
@@ -65,7 +84,7 @@ def test_isserlis_leaves_traces_of_the_haar_matrix():
         (Trace(A * A.T), "trace of a sum D"),
         (mean(Trace(A * (A + B))), "trace of a sum D"),
         (norm(A + B), "line = B"),
-        (norm(A / a + Z), "powers of h"),
+        (norm(A / (1 + a) + Z), "powers of names"),
     ],
 )
 def test_isserlis_refuses_other_lines(line, remedy):

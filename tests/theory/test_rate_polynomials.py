@@ -1,7 +1,7 @@
 """Symmetric polynomials in the rates, and their comparison term by term."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import Rational, exp, expand, sqrt
 
@@ -23,6 +23,7 @@ from theory.rate_polynomials import (
 coefficients = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(-5, 5)), max_size=4)
 
 
+@settings(deadline=None)
 @given(coefficients)
 def test_grouping_keeps_the_polynomial(terms):
     line = sum((c * (eta1 + eta2) ** i * (eta1 * eta2) ** j / (h + i) for i, j, c in terms), 0 * h)

@@ -12,12 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import ortho_group
-from sympy import Integer, Symbol
 
 from theory.errors import InvalidInput
 from theory.wick import (
     cyclic,
-    expected_traces,
     gaussian_mean,
     haar_moment,
     letter,
@@ -27,6 +25,7 @@ from theory.wick import (
 )
 
 Z, A, B = 0, 64, 65  # numbers of matrices: the first orthogonal, the others Gaussian
+U, X, Y, V = 80, 96, 97, 112  # Gaussian: h × 1; n × h, twice; n × 1
 
 ROTATED = {  # an orthogonal matrix of each size, without symmetries, in rational numbers
     1: [[Fraction(-1)]],
@@ -39,10 +38,17 @@ def entry(symbol: int, row: int, column: int) -> tuple[int, int, int]:
     return (symbol >> 1, column, row) if symbol & 1 else (symbol >> 1, row, column)
 
 
-def mean_by_entries(words: tuple[bytes, ...], size: int) -> Fraction:
+def rows(symbol: int, size: int, samples: int) -> int:
+    """The number of rows of a letter, `samples` for `n`."""
+    of_matrix = {X: (samples, size), Y: (samples, size), U: (size, 1), V: (samples, 1)}.get(symbol >> 1, (size, size))
+    return of_matrix[symbol & 1]
+
+
+def mean_by_entries(words: tuple[bytes, ...], size: int, samples: int = 1) -> Fraction:
     """`E ∏ tr(word)` as the sum over all indices, with `E g^{2k} = (2k−1)!!` for each entry; `Z` is fixed."""
     total = Fraction(0)
-    for indices in product(*(product(range(size), repeat=max(1, len(word))) for word in words)):
+    ranges = [[range(rows(symbol, size, samples)) for symbol in word] or [range(size)] for word in words]
+    for indices in product(*(product(*of_word) for of_word in ranges)):
         times, value = Counter(), Fraction(1)
         for word, index in zip(words, indices, strict=True):
             for symbol, row, column in zip(word, index, (*index[1:], index[0]), strict=False):
@@ -74,12 +80,12 @@ def word_products(draw, pairs: int, turns: int) -> tuple[bytes, ...]:
     return shuffled[:first], shuffled[first:second], shuffled[second:]
 
 
-def check_by_entries(words: tuple[bytes, ...], size: int) -> None:
+def check_by_entries(words: tuple[bytes, ...], size: int, samples: int = 1) -> None:
     mean = sum(
-        count * size**power * prod((trace_of_power(size, k) for k in traces), start=Fraction(1))
-        for (power, traces), count in gaussian_mean(words).items()
+        count * size**p * samples**q * prod((trace_of_power(size, k) for k in traces), start=Fraction(1))
+        for (p, q, traces), count in gaussian_mean(words).items()
     )
-    assert mean == mean_by_entries(words, size)
+    assert mean == mean_by_entries(words, size, samples)
 
 
 @settings(max_examples=120, deadline=None)
@@ -99,7 +105,20 @@ def test_moments_of_a_wishart_matrix():
     word = (letter(A) + letter(A, True)) * 3
     for size in (1, 2, 3):
         assert 5 * size**4 + 6 * size**3 + 4 * size**2 == mean_by_entries((word,), size)
-    assert gaussian_mean((word,)) == {(4, ()): 5, (3, ()): 6, (2, ()): 4}
+    assert gaussian_mean((word,)) == {(4, 0, ()): 5, (3, 0, ()): 6, (2, 0, ()): 4}
+
+
+def spelled(word: str) -> bytes:
+    """The word of letters by name, in lower case if transposed."""
+    return b"".join(letter({"A": A, "Z": Z, "X": X, "Y": Y, "U": U, "V": V}[c.upper()], c.islower()) for c in word)
+
+
+@pytest.mark.parametrize(
+    "words", ["Xx", "xX Xx", "XxXx", "XAxYAy", "XyYx Uu", "XUvXUv", "uAxV vXaU", "XZxXZx", "uZUuzU vV"]
+)
+@pytest.mark.parametrize(("size", "samples"), [(2, 1), (1, 3), (2, 3)])
+def test_matrices_of_other_shapes(words, size, samples):
+    check_by_entries(tuple(map(spelled, words.split())), size, samples)
 
 
 @given(word_products(pairs=4, turns=3), st.integers(0, 11))
@@ -176,14 +195,6 @@ def test_haar_moments_of_larger_groups(powers, size):
     assert abs(np.median(means) - haar_moment(powers)) < 2 * deviation / sqrt(of_each)
 
 
-def test_expected_traces_joins_both_averages():
-    h = Symbol("h")
-    words = (letter(A) + letter(Z) + letter(A, True) + letter(Z),)  # E over A is (tr Z)²
-    assert expected_traces(*words, size=h) == 1
-    assert expected_traces(letter(A) + letter(A, True), b"", size=h) == h**3
-    assert expected_traces(size=h) == 1
-
-
 def test_bad_input_is_refused():
     with pytest.raises(InvalidInput, match="matrix = 128"):
         letter(128)
@@ -191,5 +202,3 @@ def test_bad_input_is_refused():
         haar_moment((2, 0))
     with pytest.raises(InvalidInput, match="two or more orthogonal matrices"):
         gaussian_mean((letter(0) + letter(1),))
-    with pytest.raises(InvalidInput, match=r"size = 1: .* known from 2"):
-        expected_traces(*[letter(Z)] * 4, size=Integer(1))

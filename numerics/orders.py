@@ -1,0 +1,243 @@
+r"""Norms of random tensors, and the orders in probability that samples of them show.
+
+The subordinate norm (`theory/orders.py`) of a vector is its length, and of a matrix its largest singular value. For
+three indices and more it is NP-hard to compute (Hillar & Lim 2013), and is enclosed:
+
+- *from above* by the least of the spectral norms of the unfoldings, the matrices that have some indices for rows and
+  the others for columns. It exceeds the norm by a factor of at most `√d`, `d` the smallest dimension, for three
+  indices, as the unfolding with the index of the largest dimension for its rows does: `‖T‖ <= sup_u ‖T(u)‖_F <=
+  √d sup_u ‖T(u)‖`. That is attained up to constants: a Gaussian tensor `n × n × n` has the norm `O(√n)` and unfoldings
+  of norm `n + √n`, so that an order found from this bound may be too large by `n^{1/2}`;
+- *from below* by alternating power iteration, `vʲ ← T(…, ·, …)/‖·‖` over the indices in turn, which never falls. It
+  ends in a local maximum; random restarts make it likely to be the highest, but nothing vouches for it.
+
+Both are exact for the product of a vector and a matrix, and for `Σ λ_i e_i ⊗ e_i ⊗ e_i` with orthonormal `e_i`.
+
+**The order of samples.** At each size the quantiles of the norms at several `levels` are fitted by `C n^p (log n)^q`,
+`q` given (`numerics/exponents.py`; the errors come from order statistics, whatever the tails). Were the bound definite,
+all high levels would have the same exponent; if they differ, the order depends on the level, as for `n^U`, and there
+may be no definite bound.
+
+Source: arXiv:2401.04013, section 2. De Lathauwer, De Moor, Vandewalle (2000) for the iteration.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from theory.errors import InvalidInput, LimesWarning
+from theory.orders import ExponentialTail, PowerTail, Sharpness, StochasticOrder
+
+from .decision import Decision, Outcome
+from .exponents import SIGNIFICANT, ExponentEstimate, Statistic, fit_exponent
+
+__all__ = [
+    "ExponentialTail",
+    "Norms",
+    "OrderEstimate",
+    "PowerTail",
+    "Sharpness",
+    "StochasticOrder",
+    "estimate",
+    "subordinate_norm",
+]
+
+Array = NDArray[np.float64]
+LEVELS = (0.5, 0.75, 0.9)
+RESTARTS = 8
+SWEEPS = 200
+CONVERGED = 1e-6  # relative growth of the form in a sweep
+
+
+class Norms(NamedTuple):
+    """`lower <= ‖T‖ <= upper`, arrays of the shape of the batch; equal to rounding for at most two indices."""
+
+    lower: Array
+    upper: Array
+
+
+def subordinate_norm(
+    tensors: ArrayLike, *, batch: int = 0, rng: np.random.Generator | None = None, restarts: int = RESTARTS
+) -> Norms:
+    """Enclose the norm of tensors `(*batch axes, d_1, …, d_k)`, `k >= 0`, the first `batch` axes being no indices.
+
+    `rng` is for the restarts of three indices and more. Raises `InvalidInput` for entries that are not finite, empty
+    tensors, a missing `rng`, fewer than one restart.
+
+    >>> rng = np.random.default_rng(0)
+    >>> u, M = np.array([3.0, 4.0]), np.diag([1.0, 2.0])
+    >>> norms = subordinate_norm(np.multiply.outer(u, M), rng=rng)
+    >>> round(float(norms.lower), 8), round(float(norms.upper), 8)
+    (10.0, 10.0)
+    """
+    T = np.asarray(tensors, dtype=np.float64)
+    if not 0 <= batch <= T.ndim:
+        raise InvalidInput("batch", batch, f"give the number of leading axes that are no indices, 0 to {T.ndim}")
+    if T.size == 0 or not np.isfinite(T).all():
+        raise InvalidInput("tensors", T.shape, "give tensors with at least one entry, all of them finite")
+    indices = T.ndim - batch
+    if indices <= 2:
+        norm = (
+            np.abs(T)
+            if indices == 0
+            else np.linalg.norm(T, axis=-1)
+            if indices == 1
+            else np.linalg.norm(T, 2, (-2, -1))
+        )
+        return Norms(norm, norm)
+    if rng is None:
+        raise InvalidInput("rng", rng, "give a numpy Generator for the restarts of the iteration")
+    if not restarts >= 1:
+        raise InvalidInput("restarts", restarts, "give an integer >= 1")
+    flat = T.reshape(-1, *T.shape[batch:])
+    lower = np.array([_largest_form(tensor, rng, restarts) for tensor in flat])
+    upper = np.min([np.linalg.norm(unfolded, 2, (-2, -1)) for unfolded in _unfoldings(flat)], axis=0)
+    return Norms(lower.reshape(T.shape[:batch]), upper.reshape(T.shape[:batch]))
+
+
+def _unfoldings(tensors: Array) -> Iterator[Array]:
+    """All matrices `(batch, rows, columns)` of tensors `(batch, d_1, …, d_k)`, transposes left out."""
+    indices = range(1, tensors.ndim)
+    for size in range(1, len(indices) // 2 + 1):
+        for rows in itertools.combinations(indices, size):
+            if 2 * size == len(indices) and 1 not in rows:
+                continue
+            columns = [index for index in indices if index not in rows]
+            count = math.prod(tensors.shape[index] for index in rows)
+            yield tensors.transpose(0, *rows, *columns).reshape(len(tensors), count, -1)
+
+
+def _largest_form(tensor: Array, rng: np.random.Generator, restarts: int) -> float:
+    """The highest of the local maxima of the multilinear form that the iteration reaches, from all starts at once."""
+    vectors = [_units(rng.standard_normal((restarts, d))) for d in tensor.shape]
+    reached = np.zeros(restarts)
+    for _ in range(SWEEPS):
+        before = reached
+        for index in range(tensor.ndim):
+            form = _contracted(tensor, vectors, index)
+            reached, vectors[index] = np.linalg.norm(form, axis=1), _units(form)
+        if (reached <= (1 + CONVERGED) * before).all():
+            break
+    return float(reached.max())
+
+
+def _contracted(tensor: Array, vectors: Sequence[Array], free: int) -> Array:
+    """`T` contracted with all vectors but the one of index `free`, for each start: `(starts, d_free)`."""
+    *others, last = (index for index in range(tensor.ndim) if index != free)
+    form = tensor.transpose(free, *others, last) @ vectors[last].T  # the starts are the last axis
+    for index in reversed(others):
+        form = np.einsum("...js,sj->...s", form, vectors[index])
+    return form.T
+
+
+def _units(vectors: Array) -> Array:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+
+
+@dataclass(frozen=True)
+class OrderEstimate:
+    """What samples say of an order: the exponent of each quantile of the lower and the upper bound of the norm.
+
+    `levels` are those of the quantiles; `lower` and `upper` have a fit for each, the same ones if norms are exact.
+    `log_power` was given. `warnings` say what to know when using it.
+    """
+
+    levels: tuple[float, ...]
+    lower: tuple[ExponentEstimate, ...]
+    upper: tuple[ExponentEstimate, ...]
+    log_power: Fraction
+    warnings: tuple[str, ...]
+
+    def interval(self, alpha: float) -> tuple[float, float]:
+        """The power of `n` at the level where it grows fastest, but for the error `alpha`.
+
+        A norm that concentrates, as `√n + O(1)`, is seen with the power ½ in its median, and less in high quantiles.
+        """
+        each = alpha / (len(self.levels) + 1)
+        lower = max(fit.interval(each)[0] for fit in self.lower)
+        return lower, max(fit.interval(each)[1] for fit in self.upper)
+
+    def decide(self, order: StochasticOrder, *, alpha: float = 1e-6, wanted_resolution: float = math.inf) -> Decision:
+        """Compare an order. An upper bound is rejected where the samples grow faster, a definite one also where slower.
+
+        The logarithms must be those that were fitted: raises `InvalidInput` otherwise. Samples see growth at their
+        levels: what has a probability below one minus the highest of them escapes.
+        """
+        if order.log_power != self.log_power:
+            raise InvalidInput("order", str(order), f"the fit was made with log_power = {self.log_power}")
+        low, high = self.interval(alpha)
+        power, resolution, found = float(order.power), high - low, f"[{low:.4g}, {high:.4g}]"
+        if power < low or (order.definite and power > high):
+            return Decision(Outcome.REJECTED, resolution, f"{order} does not fit the power {found}")
+        if (power <= high and resolution > wanted_resolution) or not math.isfinite(low + high):
+            return Decision(Outcome.UNDECIDED, resolution, f"{found} is wider than the wanted resolution")
+        return Decision(Outcome.CONSISTENT, resolution, f"{order} fits the power {found}")
+
+
+def estimate(
+    samples_by_size: Mapping[int, ArrayLike],
+    *,
+    log_power: Fraction | int = 0,
+    levels: Sequence[float] = LEVELS,
+    rng: np.random.Generator | None = None,
+) -> OrderEstimate:
+    """Estimate the order of random tensors from samples `(count, d_1, …, d_k)` at three or more sizes `n`, `k >= 0`.
+
+    With `k = 0` they are norms already. `rng` is needed for `k >= 3`. Warns `LimesWarning` where the sizes are not yet
+    asymptotic, or the order depends on the level. Raises `InvalidInput` as `subordinate_norm` and `fit_exponent` do.
+
+    >>> rng = np.random.default_rng(1)
+    >>> found = estimate({n: rng.standard_normal((200, n)) for n in (16, 64, 256)})
+    >>> found.decide(StochasticOrder(Fraction(1, 2), sharpness=Sharpness.EXACT)).outcome
+    <Outcome.CONSISTENT: 'consistent'>
+    >>> found.decide(StochasticOrder(Fraction(1, 4))).outcome
+    <Outcome.REJECTED: 'rejected'>
+    """
+    q = StochasticOrder(0, log_power).growth[1]
+    levels = tuple(sorted(levels))
+    if not levels:
+        raise InvalidInput("levels", levels, "give at least one quantile level")
+    if q and min(samples_by_size, default=2) < 2:
+        raise InvalidInput("sizes", list(samples_by_size), "give sizes >= 2, log(n) divides the norms")
+    norms = {n: subordinate_norm(samples, batch=1, rng=rng) for n, samples in samples_by_size.items()}
+    lower, upper = (
+        tuple(
+            fit_exponent(
+                {n: found[side] / math.log(n) ** float(q) if q else found[side] for n, found in norms.items()},
+                statistic=Statistic.QUANTILE,
+                level=level,
+            )
+            for level in levels
+        )
+        for side in (0, 1)
+    )
+    said = _warnings(levels, lower, upper)
+    for warning in said:
+        warnings.warn(warning, LimesWarning, stacklevel=2)
+    return OrderEstimate(levels, lower, upper, q, said)
+
+
+def _warnings(
+    levels: tuple[float, ...], lower: tuple[ExponentEstimate, ...], upper: tuple[ExponentEstimate, ...]
+) -> tuple[str, ...]:
+    said = {
+        f"the {level:g}-quantile: {text}": None
+        for level, *fits in zip(levels, lower, upper, strict=True)
+        for fit in fits
+        for text in (*fit.doubts, *fit.warnings)
+    }
+    first, last = upper[0].interval(SIGNIFICANT), lower[-1].interval(SIGNIFICANT)
+    if first[1] < last[0] or last[1] < first[0]:
+        exponents = f"{upper[0].exponent:.3g} at {levels[0]:g}, {lower[-1].exponent:.3g} at {levels[-1]:g}"
+        said[f"the order depends on the level of the quantile ({exponents}): there may be no definite bound"] = None
+    return tuple(said)

@@ -1,0 +1,36 @@
+"""Deviations under falling rates and along SGD: what is measured is what it says."""
+
+import numpy as np
+import pytest
+
+from checks.ledger import deviation as ledger
+from checks.verdicts import Verdict
+from theory.activations import Tanh
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.5])
+def test_deviations_along_sgd_are_one_run(noise):
+    found = ledger.along_sgd(np.random.default_rng(4), (1, 40), 3, noise=noise)
+    assert found.shape == (3, 2)
+    assert (found > 0).all()
+    assert np.isfinite(found).all()
+
+
+def test_early_the_deviation_is_quadratic_in_the_rate():
+    found = ledger.powers_of_rate(np.random.default_rng(1), 40, activation=Tanh(), early=True)[:, 0] + 1.5
+    assert np.median(found) == pytest.approx(2, abs=0.1)
+
+
+def test_opposite_claims_are_drawn_with_opposite_signs():
+    grown = ledger.growth_with_noise(np.random.default_rng(2), 2)
+    assert (ledger.growth_with_noise(np.random.default_rng(2), 2, sign=-1) == -grown).all()
+
+
+def test_the_large_rate_is_beyond_the_largest_eigenvalue():
+    assert (ledger.large_rate(np.random.default_rng(3), 5) > 0).all()
+
+
+def test_both_claims_are_corrected():
+    for claim in ledger.CLAIMS:
+        assert claim.correction is not None
+        assert claim.expected is Verdict.CORRECTED

@@ -1,0 +1,163 @@
+r"""Derivative correlations against their definition: tensors of derivatives by SymPy, contracted index by index."""
+
+from itertools import combinations_with_replacement, permutations
+from math import factorial
+
+import numpy as np
+import pytest
+from sympy import Matrix, diff, symbols
+
+from numerics import correlations
+from numerics.empirical import empirical_ntk, jacobian
+from numerics.networks import MLP
+from theory.activations import Erf, Hermite, Identity, LeakyReLU, Softplus, Tanh
+from theory.errors import InvalidInput
+
+RATE = 0.7
+
+
+def tensor(F, theta, values, order: int) -> np.ndarray:
+    """`∇^order F(θ)`, an array with `order` axes of length `P`, each entry a derivative by SymPy."""
+    result = np.empty((len(theta),) * order)
+    for indices in combinations_with_replacement(range(len(theta)), order):
+        entry = float(diff(F, *(theta[i] for i in indices)).subs(values))
+        for which in set(permutations(indices)):
+            result[which] = entry
+    return result
+
+
+def brute_force(network: MLP, parameters, x, source, D: int, d: int) -> np.ndarray:
+    """`C_{D,d}`, with `D` axes, from its definition."""
+    theta = symbols(f"theta_0:{network.parameter_count}", real=True)
+    values = dict(zip(theta, map(float, parameters[0]), strict=True))
+
+    def F(point):
+        (m, n), scale = network.shapes[0], network.feature_factors[0]
+        u = Matrix(m, n, theta[: m * n]) * Matrix(point)
+        hidden = u.applyfunc(network.activation.expression) * scale
+        return (Matrix(1, m, theta[m * n :]) * hidden)[0]
+
+    contracted = tensor(F(x[0]), theta, values, D + d)
+    v = tensor(F(source[0]), theta, values, 1)
+    for _ in range(d):
+        contracted = contracted @ v
+    return RATE ** (D / 2 + d) / (factorial(D) * factorial(d)) * contracted
+
+
+@pytest.fixture(scope="module")
+def small():
+    """A network of four parameters, a point and the source of the gradients."""
+    rng = np.random.default_rng(11)
+    network = MLP(1, (2,), activation=Tanh())
+    return network, network.sample(rng), rng.standard_normal((1, 1)), rng.standard_normal((1, 1))
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_scalar_is_the_contracted_tensor(small, d):
+    network, parameters, x, source = small
+    for along, at in ((None, x), (source, source)):
+        found = correlations.scalar(network, parameters, x, 3, along=along, learning_rate=RATE)
+        np.testing.assert_allclose(found[d - 1].ravel(), brute_force(network, parameters, x, at, 0, d), rtol=1e-11)
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_vectors_are_the_contracted_tensors(small, d):
+    network, parameters, x, source = small
+    expected = brute_force(network, parameters, x, source, 1, d)
+    found = correlations.vectors(network, parameters, x, 2, along=source, learning_rate=RATE)
+    np.testing.assert_allclose(found[d - 1, 0, 0, 0], expected, rtol=1e-10, atol=1e-13)
+    norms = correlations.vector_norms(network, parameters, x, 2, along=source, learning_rate=RATE)
+    assert norms[d - 1, 0, 0, 0] == pytest.approx(np.linalg.norm(expected), rel=1e-10)
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_the_operator_is_the_contracted_tensor(small, d):
+    network, parameters, x, source = small
+    expected = brute_force(network, parameters, x, source, 2, d)
+    operator = correlations.operator(network, parameters, x, d, along=source, learning_rate=RATE)
+    np.testing.assert_allclose(operator @ np.eye(4), expected, rtol=1e-9, atol=1e-12)
+    norm = correlations.operator_norm(network, parameters, x, d, learning_rate=RATE)
+    own = brute_force(network, parameters, x, x, 2, d)
+    assert norm[0, 0] == pytest.approx(np.linalg.norm(own, 2), rel=1e-8)
+
+
+def test_the_first_correlation_is_the_tangent_kernel():
+    rng = np.random.default_rng(12)
+    network = MLP(3, (5, 4), activation=Softplus(), bias_std=0.5)
+    parameters, X, sources = network.sample(rng, 2), rng.standard_normal((3, 3)), rng.standard_normal((4, 3))
+    found = correlations.scalar(network, parameters, X, 1, along=sources, learning_rate=RATE)[0]
+    np.testing.assert_allclose(found, RATE * empirical_ntk(network, parameters, X, sources).total[:, :, 0, :, 0])
+    own = correlations.scalar(network, parameters, X, 1)[0]
+    np.testing.assert_allclose(own, (jacobian(network, parameters, X) ** 2).sum(axis=-1))
+
+
+@pytest.mark.parametrize("activation", [Tanh(), Erf(), Hermite(3), LeakyReLU(), Identity()], ids=repr)
+@pytest.mark.parametrize("bias_std", [0.0, 0.5])
+def test_norms_are_those_of_the_vectors(activation, bias_std):
+    rng = np.random.default_rng(13)
+    network = MLP(3, (6, 5), activation=activation, bias_std=bias_std)
+    parameters, X, sources = network.sample(rng, 2), rng.standard_normal((2, 3)), rng.standard_normal((3, 3))
+    for along in (None, sources):
+        vectors = correlations.vectors(network, parameters, X, 5, along=along, learning_rate=RATE)
+        norms = correlations.vector_norms(network, parameters, X, 5, along=along, learning_rate=RATE)
+        expected = np.linalg.norm(vectors, axis=-1)
+        np.testing.assert_allclose(norms, expected, rtol=1e-8, atol=1e-8 * expected.max())
+        both = correlations.scalar_and_vector_norms(network, parameters, X, 5, along=along, learning_rate=RATE)
+        np.testing.assert_array_equal(
+            both[0], correlations.scalar(network, parameters, X, 5, along=along, learning_rate=RATE)
+        )
+        np.testing.assert_array_equal(both[1], norms)
+
+
+def test_the_same_source_gives_the_diagonal_of_all_pairs():
+    rng = np.random.default_rng(14)
+    network = MLP(2, (4,), activation=Tanh())
+    parameters, X = network.sample(rng, 3), rng.standard_normal((3, 2))
+    pairs = correlations.scalar(network, parameters, X, 3, along=X)
+    np.testing.assert_allclose(np.diagonal(pairs, axis1=2, axis2=3), correlations.scalar(network, parameters, X, 3))
+
+
+def test_chunks_do_not_change_the_result(monkeypatch):
+    rng = np.random.default_rng(15)
+    network = MLP(2, (4, 3), activation=Tanh())
+    parameters, X = network.sample(rng, 3), rng.standard_normal((4, 2))
+    whole = correlations.vector_norms(network, parameters, X, 2, along=X[:3])
+    monkeypatch.setattr("numerics.networks.WORKSPACE", 4000)
+    np.testing.assert_allclose(correlations.vector_norms(network, parameters, X, 2, along=X[:3]), whole, rtol=1e-12)
+
+
+def test_powers_of_the_learning_rate():
+    rng = np.random.default_rng(16)
+    network = MLP(2, (4,), activation=Tanh())
+    parameters, X = network.sample(rng), rng.standard_normal((1, 2))
+    d = np.arange(1, 4)[:, None, None]
+    for function, D in ((correlations.scalar, 0), (correlations.vector_norms, 1)):
+        ratio = function(network, parameters, X, 3, learning_rate=4.0) / function(network, parameters, X, 3)
+        np.testing.assert_allclose(ratio, 4.0 ** (D / 2 + d), rtol=1e-12)
+    norms = [correlations.operator_norm(network, parameters, X, 2, learning_rate=rate) for rate in (1.0, 4.0)]
+    np.testing.assert_allclose(norms[1] / norms[0], 4.0**3)
+
+
+def test_bad_input():
+    network = MLP(2, (3,), activation=Tanh())
+    theta, X = network.sample(np.random.default_rng(0)), np.ones((1, 2))
+    for order in (0, 17, 1.5, True):
+        with pytest.raises(InvalidInput, match="order"):
+            correlations.scalar(network, theta, X, order)
+    for rate in (0, -1.0, np.inf, np.nan, "1"):
+        with pytest.raises(InvalidInput, match="learning_rate"):
+            correlations.vector_norms(network, theta, X, 1, learning_rate=rate)
+    with pytest.raises(InvalidInput, match="outputs"):
+        correlations.scalar(MLP(2, (3,), outputs=2, activation=Tanh()), np.zeros((1, 12)), X, 1)
+    with pytest.raises(InvalidInput, match="along"):
+        correlations.scalar(network, theta, X, 1, along=np.ones((1, 3)))
+    with pytest.raises(InvalidInput, match="one network"):
+        correlations.operator(network, np.tile(theta, (2, 1)), X, 1)
+    with pytest.raises(InvalidInput, match="finite"):
+        correlations.scalar(network, theta * np.nan, X, 1)
+    cubic = MLP(2, (3,), activation=Hermite(3))
+    with pytest.raises(InvalidInput, match="overflow"):
+        correlations.scalar(cubic, theta * 1e60, X, 4)
+    wide = MLP(2, (20000,), activation=Tanh())
+    with pytest.raises(InvalidInput, match="2 GiB"):
+        correlations.vectors(wide, wide.sample(np.random.default_rng(0)), np.ones((600, 2)), 16)
