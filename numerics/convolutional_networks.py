@@ -34,7 +34,7 @@ from theory.pooling import Pooling
 
 from .activations import normalisation, pointwise
 from .convolution import as_images
-from .data import Array, as_integer
+from .data import Array, as_integer, as_reals
 from .empirical import EmpiricalNTK
 from .gradients import floats_per_point, pullback
 from .networks import Forward, chunks, refuse_overflow
@@ -208,7 +208,7 @@ class CNN:
 
     def as_parameters(self, parameters: ArrayLike) -> Array:
         """`parameters` as a float64 array `(batch, P)`; `InvalidInput` for another shape, NaN or infinity."""
-        array = np.asarray(parameters, dtype=np.float64)
+        array = as_reals("parameters", parameters)
         if array.ndim != 2 or array.shape[1] != self.parameter_count or len(array) == 0:
             remedy = f"give (batch, {self.parameter_count}), as from sample()"
             raise InvalidInput("parameters.shape", array.shape, remedy)

@@ -13,6 +13,7 @@ scikit-learn distributes.
 from __future__ import annotations
 
 import math
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -141,6 +142,35 @@ def as_points(argument: str, value: Any, dimension: int | None = None) -> Array:
         row = int(np.argmin(finite))
         raise InvalidInput(f"{argument}[{row}]", points[row], "every entry must be finite")
     return points
+
+
+def as_reals(argument: str, value: Any) -> Array:
+    """`value` as a float64 array of any shape, itself if it is one; `InvalidInput` if it is no array of real numbers.
+
+    >>> as_reals("y", [1, 2])
+    array([1., 2.])
+    """
+    try:
+        numbers = np.asarray(value)
+    except ValueError:
+        raise InvalidInput(argument, value, "rows have different lengths; give a rectangular array") from None
+    if numbers.dtype.kind not in "fiu":
+        raise InvalidInput(argument, value, f"entries are {numbers.dtype}; give real numbers")
+    return numbers.astype(np.float64, copy=False)
+
+
+def real_number(value: Any) -> float:
+    """`value` as a float: infinite beyond the range of floats, NaN if it is no real number.
+
+    >>> real_number(10**400), real_number("1"), real_number(True)
+    (inf, nan, nan)
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return -math.inf if value < 0 else math.inf
 
 
 def as_integer(argument: str, value: Any, least: int) -> int:

@@ -11,6 +11,7 @@ only promises. Everything unexpected is a `MalformedFile`, with the file, the by
 from __future__ import annotations
 
 import gzip
+import lzma
 import os
 import zipfile
 import zlib
@@ -51,6 +52,8 @@ class Published(NamedTuple):
         if not given:
             remedy = f"give the folder of {self.name} ({self.origin}), or set the environment variable {argument}"
             raise InvalidInput("folder", folder, remedy)
+        if not isinstance(given, str | os.PathLike):
+            raise InvalidInput(argument, given, "give the path of a folder")
         root = Path(given)
         if not root.is_dir():
             raise InvalidInput(argument, str(given), f"give a folder that holds {' or '.join(names)}")
@@ -108,7 +111,7 @@ class ByteReader:
     def _next(self, count: int) -> bytes:
         try:
             return self._stream.read(count)
-        except (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile) as broken:
+        except (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as broken:  # bz2 has OSError
             raise MalformedFile(self.path, self.offset, str(broken), "compressed data that is whole") from broken
 
 

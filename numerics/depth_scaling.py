@@ -23,9 +23,10 @@ from numpy.typing import ArrayLike, NDArray
 from theory.errors import InvalidInput
 
 from .angles import Points, angles, cosines
-from .balls import precision
-from .data import as_integer, as_points
+from .balls import exactly, precision
+from .data import as_integer, as_points, real_number
 from .deep import layers
+from .kernel_modes import finite_array, symmetric_matrix
 
 Array = NDArray[np.float64]
 EPSILON = 0.3  # near the best for small depths; any number below log 2 is valid
@@ -64,9 +65,10 @@ def eigenvalue_bound(angle: float, points: int, depth: int) -> float:
     points, depth = as_integer("points", points, 2), as_integer("depth", depth, 1)
     if not (isinstance(angle, int | float) and 0 < angle <= math.pi / 2):
         raise InvalidInput("angle", angle, "give the smallest angle between two lines, 0 < angle <= pi/2")
-    with precision(BITS + 2 * depth.bit_length()):
+    digits = max(0, -math.frexp(angle)[1])  # binary ones, which 1 - cos(angle) and the differences lose
+    with precision(BITS + 2 * depth.bit_length() + 4 * digits):
         cosine = abs(arb(angle).cos())
-        power = max(1, math.ceil(math.log(2 * points) / -math.log(max(float(cosine), 1e-300))))
+        power = max(1, math.ceil(exactly((arb(2 * points).log() / -cosine.log()).upper())))
         one_minus = arb(EPSILON) / power
         value, slope = _kernel_and_slope(2 * (one_minus / 2).sqrt().asin(), depth)
         tail = 1 - value - one_minus * (1 - one_minus) ** (1 - power) * slope
@@ -96,10 +98,12 @@ def predictor_norms(kernel: ArrayLike, kernel_test: ArrayLike, t: float) -> Arra
     >>> predictor_norms([[2.0]], [[2.0], [1.0]], np.inf)
     array([1. , 0.5])
     """
-    values, vectors = np.linalg.eigh(np.asarray(kernel, dtype=np.float64))
+    matrix = finite_array("kernel", kernel, (None, None))
+    matrix, *_ = symmetric_matrix("kernel", matrix, len(matrix))
+    rows = finite_array("kernel_test", kernel_test, (None, len(matrix)))
+    values, vectors = np.linalg.eigh(matrix)
     if not values[0] > 0:
         raise InvalidInput("kernel", f"smallest eigenvalue {values[0]:.3g}", "give a positive definite kernel matrix")
-    if not t >= 0:
+    if not real_number(t) >= 0:
         raise InvalidInput("t", t, "give a time >= 0, or inf")
-    rows = np.asarray(kernel_test, dtype=np.float64) @ vectors
-    return np.linalg.norm(rows * (-np.expm1(-values * t) / values), axis=1)
+    return np.linalg.norm(rows @ vectors * (-np.expm1(-values * real_number(t)) / values), axis=1)

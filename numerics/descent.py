@@ -19,7 +19,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from numbers import Real
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -28,7 +27,7 @@ from numpy.typing import NDArray
 from theory.errors import InvalidInput
 from theory.layerwise_options import Updates
 
-from .data import as_integer
+from .data import as_integer, real_number
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -209,7 +208,7 @@ def _step(weights: NDArray[Any], gradient: NDArray[Any], rate: float | Array) ->
 
 def as_nonnegative(argument: str, value: Any) -> float:
     """`value` as a float; `InvalidInput`, in the name of `argument`, unless it is a finite real number >= 0."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < math.inf:
+    if not 0 <= real_number(value) < math.inf:
         raise InvalidInput(argument, value, "give a finite number >= 0")
     return float(value)
 

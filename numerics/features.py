@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +30,7 @@ from theory.errors import InvalidInput
 
 from . import kernels
 from .angles import Points, angles, cosines
-from .data import as_integer, as_points
+from .data import as_integer, as_points, real_number
 from .orthants import four, three
 from .recursions import HomogeneousRecursion
 
@@ -97,11 +96,16 @@ def _parts(X_train: ArrayLike, q: ArrayLike, X: ArrayLike, depth: int) -> Iterat
     train = as_points("X_train", X_train)
     points = Points.of(np.concatenate([train, as_points("X", X, train.shape[1])]))
     n, norms = len(train), points.norms
-    moved = as_numbers("q", q, n) * norms[:n]
-    weights = np.outer(moved, moved)  # q_i q_j B^l
-    above = np.outer(norms[n:], norms[n:])  # Σ̇^{l+1} ⋯ Σ̇^L between the other points
+    with np.errstate(over="ignore"):
+        moved = as_numbers("q", q, n) * norms[:n]
+        weights = np.outer(moved, moved)  # q_i q_j B^l
+        above = np.outer(norms[n:], norms[n:])  # Σ̇^{l+1} ⋯ Σ̇^L between the other points
     for layer in reversed(list(_layers(points, _as_depth(depth)))):
-        yield above * _own(layer, weights, n)
+        with np.errstate(over="ignore", invalid="ignore"):
+            part = above * _own(layer, weights, n)
+        if not np.isfinite(part).all():
+            raise InvalidInput("X_train, q, X", "numbers whose products overflow float64", "give smaller ones")
+        yield part
         above = above * layer.derivative[n:, n:]
         weights = weights * layer.derivative[:n, :n]
 
@@ -162,9 +166,9 @@ def _as_depth(depth: int) -> int:
 
 def as_time(t: float) -> float:
     """`t` as a float; `InvalidInput` unless it is `>= 0`."""
-    if isinstance(t, bool) or not isinstance(t, Real) or not float(t) >= 0:
+    if not real_number(t) >= 0:
         raise InvalidInput("t", t, "give a time >= 0; math.inf for the end of training")
-    return float(t)
+    return real_number(t)
 
 
 def as_numbers(argument: str, value: ArrayLike, count: int) -> Array:

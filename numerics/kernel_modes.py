@@ -55,6 +55,8 @@ class KernelModes:
         matrix, slack, epsilon = symmetric_matrix("kernel", kernel, points)
         eigenvalues, vectors = np.linalg.eigh(matrix)
         lowest, largest = float(eigenvalues[0]), float(eigenvalues[-1])
+        if not np.isfinite(eigenvalues).all():
+            raise InvalidInput("kernel", kernel, "its eigenvalues overflow float64")
         if lowest < -points * slack:
             remedy = f"has the eigenvalue {lowest:.3g}; a kernel matrix has none below zero but for rounding"
             raise InvalidInput("kernel", kernel, remedy)
@@ -118,7 +120,7 @@ def covariance_matrix(argument: str, value: ArrayLike, points: int) -> Array:
 
 def symmetrised(matrix: Array) -> Array:
     """The mean of a matrix and its transpose."""
-    return (matrix + matrix.T) / 2
+    return matrix / 2 + matrix.T / 2  # the sum itself may overflow
 
 
 def finite_array(argument: str, value: ArrayLike, shape: tuple[int | None, ...] | None) -> Array:

@@ -35,7 +35,7 @@ from theory.errors import InvalidInput
 from theory.parametrisation import Parametrisation
 
 from .activations import normalisation, pointwise
-from .data import Array, as_integer, as_points
+from .data import Array, as_integer, as_points, as_reals
 
 WORKSPACE = 2**26  # bytes that one chunk of a computation may take, beside its result
 
@@ -251,7 +251,7 @@ class MLP:
 
     def as_parameters(self, parameters: ArrayLike) -> Array:
         """`parameters` as a float64 array `(batch, P)`; `InvalidInput` for another shape, NaN or infinity."""
-        array = np.asarray(parameters, dtype=np.float64)
+        array = as_reals("parameters", parameters)
         if array.ndim != 2 or array.shape[1] != self.parameter_count or len(array) == 0:
             remedy = f"give (batch, {self.parameter_count}), as from sample() or pack()"
             raise InvalidInput("parameters.shape", array.shape, remedy)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from theory.errors import InvalidInput
 
-from .data import Array, as_integer
+from .data import Array, as_integer, as_reals, real_number
 
 
 @dataclass(frozen=True)
@@ -48,8 +47,12 @@ class SGD:
 
     def __post_init__(self) -> None:
         _as_positive("learning_rate", self.learning_rate)
-        if not all(self.minibatches):
-            raise InvalidInput("minibatches", self.minibatches, "give each of them at least one point")
+        indices = all(
+            isinstance(batch, tuple) and batch and all(type(point) is int for point in batch)
+            for batch in (self.minibatches if isinstance(self.minibatches, tuple) else (None,))
+        )
+        if not indices:
+            raise InvalidInput("minibatches", self.minibatches, "give tuples of integers, none of them empty")
 
     @property
     def steps(self) -> int:
@@ -89,7 +92,7 @@ class GradientFlow:
     evaluations: int = 20_000
 
     def __post_init__(self) -> None:
-        if self.time != 0:
+        if real_number(self.time) != 0:
             _as_positive("time", self.time)
         _as_positive("rtol", self.rtol)
         _as_positive("atol", self.atol)
@@ -120,15 +123,14 @@ def as_recorded(at: ArrayLike | None, method: Method) -> Array:
     end = float(method.time if flow else method.steps)
     if at is None:
         return np.unique([0.0, end])
-    found = np.asarray(at)
-    if found.dtype.kind not in ("iuf" if flow else "iu") or found.ndim != 1 or not found.size:
+    found = as_reals("at", at)
+    if (not flow and np.asarray(at).dtype.kind == "f") or found.ndim != 1 or not found.size:
         raise InvalidInput("at", at, f"give a row of {'times' if flow else 'steps, which are integers'}")
-    found = found.astype(np.float64)
     if not (found[0] >= 0 and found[-1] <= end and (np.diff(found) > 0).all()):
         raise InvalidInput("at", at, f"give increasing numbers from 0 to {end:g}")
     return found
 
 
 def _as_positive(argument: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < math.inf:
+    if not 0 < real_number(value) < math.inf:
         raise InvalidInput(argument, value, "give a finite number > 0")

@@ -15,8 +15,9 @@ from __future__ import annotations
 import io
 import pickle
 import pickletools
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +74,7 @@ def _examine(path: Path, raw: bytes) -> None:
                 raise MalformedFile(path, byte, f"the instruction {name}", "a dictionary of arrays and lists")
             if name == "GLOBAL" and argument not in STAND_INS:
                 raise MalformedFile(path, byte, f"the name {argument!r}", "no other names than those of NumPy's arrays")
-            if name.endswith("PUT") and int(argument or 0) > number:  # memory is taken up to the largest number
+            if name.endswith("PUT") and int(argument or 0) > number:  # no pickler writes larger ones
                 raise MalformedFile(path, byte, f"the memo {argument}", f"memos up to {number} here")
     except MalformedFile:
         raise
@@ -101,14 +102,16 @@ def _pixels(path: Path, data: Any) -> Bytes:
         and isinstance(content, bytes)
     )
     if not well_formed or shape is None or len(content) != shape[0] * PIXELS:
-        raise MalformedFile(path, 0, f"shape {shape}", f"under b'data' n · {PIXELS} bytes, type u1, in C order")
+        raise MalformedFile(path, 0, "another state of it", f"under b'data' n · {PIXELS} bytes, type u1, in C order")
     return np.frombuffer(content, np.uint8).reshape(shape)
 
 
 def _labels(path: Path, labels: Any, count: int) -> Bytes:
     whole = isinstance(labels, list) and all(type(label) is int and 0 <= label < CLASSES for label in labels)
     if not whole or len(labels) != count:
-        raise MalformedFile(path, 0, labels, f"under b'labels' a list of {count} integers from 0 to {CLASSES - 1}")
+        raise MalformedFile(
+            path, 0, type(labels).__name__, f"under b'labels' a list of {count} integers from 0 to {CLASSES - 1}"
+        )
     return np.array(labels, np.uint8)
 
 
@@ -186,8 +189,29 @@ STAND_INS = {
 }
 
 
-class _Inert(pickle.Unpickler):
-    """An unpickler that knows nothing but the stand-ins."""
+KEYS = (str, bytes, int, _Latin1)
 
-    def find_class(self, module_name: str, global_name: str) -> Any:
-        return _Name(STAND_INS[f"{module_name} {global_name}"])
+
+def _with_plain_keys(instruction: int, keys: slice) -> Callable[[Any], None]:
+    """The instruction, refused for keys but `KEYS`: the hash of nested tuples may take for ever, or end the process."""
+    load: Any = pickle._Unpickler.dispatch[instruction]
+
+    def checked(unpickler: Any) -> None:
+        if not all(type(key) in KEYS for key in unpickler.stack[keys]):
+            raise pickle.UnpicklingError("a dictionary key that is no string")
+        load(unpickler)
+
+    return checked
+
+
+class _Inert(pickle._Unpickler):
+    """An unpickler that knows nothing but the stand-ins; that of Python's, whose instructions can be replaced."""
+
+    dispatch: ClassVar = pickle._Unpickler.dispatch | {
+        pickle.SETITEM[0]: _with_plain_keys(pickle.SETITEM[0], slice(-2, -1)),
+        pickle.SETITEMS[0]: _with_plain_keys(pickle.SETITEMS[0], slice(None, None, 2)),
+        pickle.DICT[0]: _with_plain_keys(pickle.DICT[0], slice(None, None, 2)),
+    }
+
+    def find_class(self, module: str, name: str) -> Any:
+        return _Name(STAND_INS[f"{module} {name}"])

@@ -34,7 +34,7 @@ from theory.errors import InvalidInput, LimesError
 from theory.loss import Loss
 
 from .convolutional_networks import CNN
-from .data import Array
+from .data import Array, as_reals
 from .gradients import floats_per_point, pullback
 from .networks import MLP, chunks
 from .optimisers import SGD, GradientDescent, GradientFlow, Method, as_recorded, check_method
@@ -92,6 +92,8 @@ def train(
     >>> train(line, [[0.0]], [[1.0]], [1.0], GradientDescent(0.5, steps=2), at=[0, 1, 2]).outputs.ravel()
     array([0.  , 0.5 , 0.75])
     """
+    if not isinstance(network, Network):
+        raise InvalidInput("network", network, "give an MLP or a CNN")
     task = _Task.of(network, parameters, X, y, loss, frozen, X_test)
     check_method(method, len(task.X))
     start, at = network.as_parameters(parameters), as_recorded(at, method)
@@ -109,7 +111,7 @@ def train(
 
 def as_labels(y: ArrayLike, batch: int, points: int, outputs: int) -> Array:
     """Labels as float64 `(1, n, o)` or `(batch, n, o)`; `InvalidInput` for another shape, NaN or infinity."""
-    labels = np.asarray(y, dtype=np.float64)
+    labels = as_reals("y", y)
     if labels.shape == (points,) and outputs == 1:
         labels = labels[:, None]
     if labels.shape not in ((points, outputs), (batch, points, outputs)):
@@ -164,16 +166,16 @@ class _Task(NamedTuple):
         X_test: ArrayLike | None,
     ) -> _Task:
         """The arguments of `train`, or `InvalidInput`."""
-        start, X = network.as_parameters(parameters), np.asarray(X)
-        network(start[:1], X)  # refuses what is wrong with the points
+        start = network.as_parameters(parameters)
+        for points in (X,) if X_test is None else (X, X_test):
+            network(start[:1], points)  # refuses what is wrong with them
+        X = np.asarray(X)
         tested = X[:0] if X_test is None else np.asarray(X_test)
-        if X_test is not None:
-            network(start[:1], tested)
         if not isinstance(loss, Loss):
             raise InvalidInput("loss", loss, "give a Loss, such as Loss.HALF_SUM")
         trained = np.ones(network.parameter_count)
-        for layer in frozen:
-            if layer not in range(1, len(network.slices) + 1):
+        for layer in frozen if isinstance(frozen, Iterable) else (frozen,):
+            if not isinstance(layer, int | np.integer) or not 1 <= layer <= len(network.slices):
                 raise InvalidInput("frozen", layer, f"the layers are 1..{len(network.slices)}")
             trained[network.slices[layer - 1]] = 0
         return cls(network, len(start), X, as_labels(y, len(start), len(X), network.outputs), tested, loss, trained)

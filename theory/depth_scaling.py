@@ -15,15 +15,16 @@ Proof. `P_t = (Θ̄(x, X) Θ̄^{−1/2}) g(Θ̄)` with `g(λ) = (1 − e^{−λt
 equality where `g` is largest. ∎ At a point of `X`, moreover, `‖P_t‖ <= 1`, as `P_t` is a row of `1 − e^{−Θ̄t}`.
 
 **The smallest eigenvalue, from below.** Let `f(ρ) = ∑ b_k ρ^k`, `b_k >= 0`, be the kernel (`Θ̄^L` is one: `κ_0`, `κ_1`
-are, `theory/correlation.py`, and so are sums, products and compositions). For all `0 < r < 1`, `K >= 1`,
+are, `theory/correlation.py`, and so are sums, products and compositions). For `0 < r < 1`, and `K >= 1` so large that
+the first factor is not negative,
 
     λ_n >= (1 − (n − 1) cos^K θ_min) (f(1) − f(r) − (1 − r) r^{1−K} f'(r)).
 
-Proof. `(x_i·x_j)^k` is a positive semidefinite matrix; for `k >= K` its smallest eigenvalue is at least `1 − (n − 1)
-cos^K θ_min`, by Gershgorin. So `λ_n` is at least this times `∑_{k>=K} b_k`, if it is positive. And `1 − r^k − (1 − r)
-r^{1−K} k r^{k−1}` is at most 1, and at most 0 for `k < K`, where `r^{k−K} >= 1` and `1 − r^k <= k (1 − r)`: multiply by
-`b_k` and sum. ∎ With `cos^K θ_min = 1/(2n)` and `r = 1 − ε/K`, `0 < ε < log 2`, it tends in the crossover to the bound
-of `eigenvalue_bound`, in which `n` occurs through `√log(2n)` alone.
+Proof. `(x_i·x_j)^k` is a positive semidefinite matrix; for `k >= K` its smallest eigenvalue is at least
+`1 − (n − 1) cos^K θ_min`, by Gershgorin. So `λ_n` is at least this times `∑_{k>=K} b_k`, if it is not negative. And
+`1 − r^k − (1 − r) r^{1−K} k r^{k−1}` is at most 1, and at most 0 for `k < K`, where `r^{k−K} >= 1` and
+`1 − r^k <= k (1 − r)`: multiply by `b_k` and sum. ∎ With `cos^K θ_min = 1/(2n)` and `r = 1 − ε/K`, `0 < ε < log 2`, it
+tends in the crossover to the bound of `eigenvalue_bound`, in which `n` occurs through `√log(2n)` alone.
 
 **From above**, `λ_n <= 1 − Θ̄(x_i, x_j)` for every pair: it is the quotient of Rayleigh of `e_i − e_j`.
 
@@ -117,8 +118,9 @@ def eigenvalue_bound() -> Derivation:
 def eigenvalue_slope() -> Derivation:
     r"""The bound on `λ_n` for small `σ`, divided by it: `(3/4)(1 − ½ e^ε)`, positive for `ε < log 2`.
 
-    So `λ_n >= c s/√log(2n)` with a constant `c`, and `λ_n <= (3/2) s`: the smallest eigenvalue is of the order of `s`
-    up to the root of a logarithm of the number of points, in any dimension.
+    So `λ_n >= c s/√log(2n)` with a constant `c`; and `λ_n <= (3/2) s` if two points, not a point and the opposite of
+    another, are at the angle `θ_min`: the smallest eigenvalue is then of the order of `s` up to the root of a logarithm
+    of the number of points, in any dimension. Nearly opposite points do not make it small.
 
     >>> eigenvalue_slope().conclusion
     3/4 - 3*exp(varepsilon)/8

@@ -17,7 +17,10 @@ class InvalidInput(LimesError, ValueError):
         >>> print(InvalidInput("depth", -1, "give an integer >= 0"))
         depth = -1: give an integer >= 0
         """
-        shown = repr(value) if not isinstance(value, str) else value
+        try:
+            shown = value if isinstance(value, str) else repr(value)
+        except Exception:  # integers of 4301 digits, lists nested too deep
+            shown = f"<{type(value).__name__}>"
         super().__init__(f"{argument} = {shown[:200]}: {remedy}")
         self.argument, self.value, self.remedy = argument, value, remedy
 

@@ -6,7 +6,8 @@ r"""Deep tangent kernels of other activations: what carries over from ReLU, and 
 
 so that `1/θ_{l+1} = 1/θ_l + 2w/(3π) + o(1)`, and a layer keeps the share `1 − 3 (θ_l − θ_{l+1})/θ_l + o(θ_l)` of the
 kernel: 3 whatever the slopes are. The limit 1/4 (`theory/depth.py`) and the crossover function (`theory/crossover.py`)
-use nothing else; they hold with `s = 2w L θ₀/(3π)`. ReLU is `w = 1/2`.
+use nothing else; they hold with `s = 2w L θ₀/(3π)`. ReLU is `w = 1/2`. If `α = 0`, `φ = β|s|` is even: then opposite
+points are the exception, whose `κ` is 1; no layer tells them apart.
 
 **An odd activation**, as erf, tanh, sin: without biases `f(−x) = −f(x)` for every network, so that `Θ^L(x, −x) =
 −Θ^L(x, x)` and no matrix with opposite points is definite, at any depth. And erf has `χ = c_φ E[φ'(z)²] > 1`: `Θ^L(x,

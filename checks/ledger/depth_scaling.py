@@ -175,7 +175,8 @@ from_depth_scaling = claim(
     ),
     findings=(
         "||P_t|| <= min(0.6382 sqrt(t), lambda_n^(-1/2)) at every time, in the time of the normalised kernel",
-        "c s/sqrt(log 2n) <= lambda_n <= 1 - Phi(s) <= (3/2) s in the crossover, in any dimension",
+        "c s/sqrt(log 2n) <= lambda_n in the crossover, in any dimension",
+        "lambda_n <= 1 - Phi(s) <= (3/2) s if two points are at the angle theta_min; opposite ones keep it large",
         "on spheres, digits and one-hot text of 2000 points it is between half of 1 - Phi(s) and 1 - Phi(s) + 0.02",
     ),
     parts={

@@ -86,8 +86,8 @@ rate_scaling = claim(
                     statistic=Statistic.QUANTILE,
                     correction=Bend.INVERSE_SIZE,
                     count=50,
-                    budget=16,
-                    resolution=0.9,
+                    budget=24,
+                    resolution=1.2,
                     shifts=(-1.0, -0.5, 0.5, 1.0),
                 )
             ],

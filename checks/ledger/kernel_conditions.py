@@ -126,7 +126,8 @@ conditions = claim(
     r"\Theta^{(L)}(X, X) \succ 0 \text{ at sufficient depth}",
     hypotheses=("inputs that differ, on the unit sphere", "no biases", "convolution: ReLU, 3 x 3, zero padding"),
     conditions=(
-        "erf and every odd activation: singular, at every depth, if and only if two inputs are opposite",
+        "leaky ReLU: alpha, beta > 0; with alpha = 0 it is even, and the kernel singular with opposite inputs",
+        "erf, and odd activations but polynomials: singular, at every depth, if and only if two inputs are opposite",
         "erf: the normalised kernel tends to 0, not to 1/4: it is dominated by rows for every number of points",
         "pooled convolution: singular up to the depth L if two images are one pattern moved, L pixels from the border",
     ),

@@ -103,3 +103,21 @@ def test_what_is_missing_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "none"))
     with pytest.raises(InvalidInput, match=FOLDER_VARIABLE):
         SET.find(None, ["data"])
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+def test_a_broken_zip_of_any_method_is_malformed(tmp_path, method):
+    path = tmp_path / "text8"
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("text8", b"a b" * 100)
+    broken = bytearray(path.read_bytes())
+    broken[44:51] = bytes(value ^ 255 for value in broken[44:51])
+    path.write_bytes(broken)
+    with open_content(path) as content, pytest.raises(MalformedFile, match="whole"):
+        content.rest()
+
+
+@pytest.mark.parametrize("folder", [5, b"/", ["a"]])
+def test_a_folder_is_a_path(folder):
+    with pytest.raises(InvalidInput, match="folder"):
+        Published("text8", (".",), "").find(folder, ("text8",))

@@ -87,3 +87,31 @@ def test_the_norms_are_those_of_the_matrix_exponential():
 def test_bad_predictors_are_refused(kernel, time):
     with pytest.raises(InvalidInput):
         predictor_norms(kernel, [[1.0]], time)
+
+
+@pytest.mark.parametrize("angle", [1e-8, 1e-12, 1e-200])
+def test_for_the_smallest_angles_the_bound_is_proportional_to_them(angle):
+    assert eigenvalue_bound(angle, 10, 3) / angle == pytest.approx(eigenvalue_bound(1e-6, 10, 3) / 1e-6, rel=1e-4)
+
+
+def test_nearly_opposite_points_do_not_make_the_smallest_eigenvalue_small():
+    angles = np.array([0.0, math.pi - 1e-4])
+    points = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    smallest = np.linalg.eigvalsh(kernels.ntk(points, depth=10) / 11)[0]
+    assert smallest > 0.4 > 1000 * 1.5 * 10 * smallest_angle(points) / (3 * math.pi)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "rows", "t"),
+    [
+        ([[1.0, 2.0], [0.0, 1.0]], [[1.0, 1.0]], 1.0),
+        ([[1.0], [1.0, 2.0]], [[1.0]], 1.0),
+        ([[1.0]], [[math.nan]], 1.0),
+        ([[1.0]], [[1.0, 1.0]], 1.0),
+        ([[1.0]], [[1.0]], "1"),
+        (3.0, [[1.0]], 1.0),
+    ],
+)
+def test_predictor_norms_refuse_what_is_no_kernel_row_or_time(kernel, rows, t):
+    with pytest.raises(InvalidInput):
+        predictor_norms(kernel, rows, t)

@@ -370,3 +370,9 @@ def test_arguments_stay_as_they_are():
     predict(kernel, y, [0.0, 1.0], **given)
     for array, copy in zip((kernel, y, *given.values()), copies, strict=True):
         np.testing.assert_array_equal(array, copy)
+
+
+def test_entries_near_the_overflow():
+    assert predict(1e308 * np.eye(2), [1.0, 0.0], math.inf).train.tolist() == [1.0, 0.0]
+    with pytest.raises(InvalidInput, match="overflow"):
+        predict(np.full((2, 2), 1e308), [1.0, 0.0], 1.0)

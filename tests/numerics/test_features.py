@@ -160,3 +160,8 @@ def test_certified_bad_input_is_refused() -> None:
         certified_features.feature_deviation(at, 60)
     with pytest.raises(InvalidInput, match="at most 10000"):
         certified_features.feature_deviation(at | {"L": Integer(10**6)}, 60)
+
+
+def test_numbers_whose_products_overflow_are_refused():
+    with pytest.raises(InvalidInput, match="overflow"):
+        features.deviation(np.eye(2), [1e300, 0.0], [0.0, 0.0], np.eye(2), depth=1)

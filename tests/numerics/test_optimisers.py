@@ -79,3 +79,17 @@ def test_the_default_is_the_first_and_the_last():
 def test_records_refuse(at, method):
     with pytest.raises(InvalidInput, match="at = "):
         as_recorded(at, method)
+
+
+@pytest.mark.parametrize("minibatches", [((0.5,),), ((True,),), (1.0,), None, ((),), "ab", ([0],)])
+def test_minibatches_are_tuples_of_indices(minibatches):
+    with pytest.raises(InvalidInput, match="minibatches"):
+        SGD(0.1, minibatches)
+
+
+@pytest.mark.parametrize("value", [10**400, np.eye(2), "1"])
+def test_a_rate_or_time_is_a_number_that_fits_into_a_float(value):
+    with pytest.raises(InvalidInput, match="learning_rate"):
+        GradientDescent(value, 1)
+    with pytest.raises(InvalidInput, match="time"):
+        GradientFlow(value)

@@ -174,3 +174,30 @@ def test_a_large_file_is_not_read(tmp_path, monkeypatch):
     assert LARGEST_BATCH > 31_035_704  # the size of the published ones
     with pytest.raises(MalformedFile, match="at most 1000 bytes"):
         read_pickled_batch(written(tmp_path, python2()))
+
+
+NESTED = b"".join(b"0h%ch%c\x86q%c" % (i, i, i + 1) for i in range(1, 60))  # a tuple of twice the last one, and so on
+
+
+@pytest.mark.parametrize(
+    "hashed",
+    [
+        b"\x80\x02K\x01\x85q\x01" + NESTED + b"0}h\x3cK\x01s.",  # to hash it takes 2^59 steps
+        b"\x80\x02}K\x01" + b"\x85" * 10**6 + b"K\x01s.",  # deeper than the stack of the interpreter
+        b"\x80\x02}(K\x01" + b"\x85" * 10**6 + b"K\x01u.",
+        b"(K\x01" + b"\x85" * 10**6 + b"K\x01d.",
+    ],
+)
+def test_no_tuple_is_hashed(tmp_path, hashed):
+    path = tmp_path / "data_batch_1"
+    path.write_bytes(hashed)
+    with pytest.raises(MalformedFile, match="key"):
+        read_pickled_batch(path)
+
+
+def test_labels_too_deep_to_print_are_refused(tmp_path):
+    path = tmp_path / "data_batch_1"
+    deep = b"X\x06\x00\x00\x00labels" + b"]" * 10**5 + b"a" * (10**5 - 1) + b"s."
+    path.write_bytes(pickle.dumps({b"data": PIXELS}, 2)[:-1] + deep)
+    with pytest.raises(MalformedFile, match="b'labels'"):
+        read_pickled_batch(path)

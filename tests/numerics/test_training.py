@@ -231,3 +231,26 @@ def test_training_refuses(changed, argument):
     with pytest.raises(InvalidInput) as refusal:
         train(network, **arguments)
     assert refusal.value.argument == argument
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"network": None},
+        {"parameters": [[1.0], [1.0, 2.0]]},
+        {"parameters": [["a"]]},
+        {"X": [[1.0], [1.0, 2.0]]},
+        {"X": [[1]]},
+        {"y": [[1.0], [1.0, 2.0]]},
+        {"y": ["a"]},
+        {"X_test": [[1.0], [1.0, 2.0]]},
+        {"at": [0, [1]]},
+        {"frozen": 1.5},
+        {"frozen": [1.0]},
+        {"frozen": [np.eye(2)]},
+    ],
+)
+def test_a_mistake_is_one_sentence(wrong):
+    given = {"network": MLP(dimension=1, widths=()), "parameters": [[0.0]], "X": [[1.0]], "y": [1.0]} | wrong
+    with pytest.raises(InvalidInput):
+        train(**given, method=GradientDescent(0.5, 2))

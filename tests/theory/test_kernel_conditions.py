@@ -7,8 +7,10 @@ import math
 import pytest
 from scipy.integrate import dblquad, quad
 from scipy.special import erf
+from sympy import pi
 
 from theory import kernel_conditions
+from theory.arccos import theta
 from theory.kernel_conditions import alpha, beta
 
 DERIVATIONS = (
@@ -59,3 +61,10 @@ def test_the_growth_and_the_slope_of_erf():
     assert growth == pytest.approx(float(kernel_conditions.erf_growth().conclusion), rel=1e-8)
     assert forgotten == pytest.approx(float(kernel_conditions.erf_slope().conclusion), rel=1e-8)
     assert growth > 1 > forgotten
+
+
+def test_an_even_activation_does_not_tell_opposite_points_apart():
+    kappa, _ = kernel_conditions._leaky(1)
+    opposite = kappa.subs(theta, pi)
+    assert opposite.subs(alpha, 0) == 1
+    assert opposite.subs({alpha: 1, beta: 1}) == 0
