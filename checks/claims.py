@@ -64,7 +64,7 @@ class Correction:
     parts: Mapping[str, Sequence[Evidence]]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Claim:
     """A statement and its evidence; make one with `claim`.
 
@@ -113,6 +113,9 @@ class Claim:
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.statement}$"
+
+    def __repr__(self) -> str:
+        return f"Claim({self.id}: {self.statement})"
 
 
 @dataclass(frozen=True)

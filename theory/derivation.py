@@ -84,7 +84,7 @@ class CheckedStep:
     outcome: Outcome
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Derivation:
     """A start, the steps from it, and where it holds.
 
@@ -100,6 +100,8 @@ class Derivation:
     2*cos(x)
     >>> [checked.outcome.how.name for checked in d.check()]
     ['ALGEBRA']
+    >>> d
+    Derivation(A quotient of sines: q = sin(2*x)/sin(x), 2*cos(x))
     """
 
     start: Expr
@@ -180,6 +182,12 @@ class Derivation:
 
     def _repr_latex_(self) -> str:
         return self.to_latex()
+
+    def __repr__(self) -> str:
+        """Its first and its last line: with all it relies on it would fill pages."""
+        title = f"{self.title}: " if self.title else ""
+        between = ", ..." if len(self.steps) > 1 else ""
+        return f"Derivation({title}{self.name} = {self.start}{between}{f', {self.lines[-1]}' if self.steps else ''})"
 
 
 def _broken(start: str, expression: Expr, offset: float) -> list[str]:
