@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         Experiment,
         Identity,
         Limit,
+        PairedComparison,
         Property,
         Scaling,
     )
@@ -42,6 +43,7 @@ _HOMES = {
         "Experiment",
         "Identity",
         "Limit",
+        "PairedComparison",
         "Property",
         "Scaling",
     ),
@@ -66,6 +68,7 @@ __all__ = [
     "Identity",
     "Level",
     "Limit",
+    "PairedComparison",
     "Prediction",
     "Property",
     "Report",

@@ -3,6 +3,8 @@
 A chunk's random generator comes from the seed, the claim's id, the evidence's place in it and the chunk's number. The
 evidence judges its chunks in order, and the first prefix on which it is done decides; chunks computed beyond are not
 looked at. Each chunk runs on one thread, as the bits of a matrix product depend on the number of threads.
+
+The processes are those of this machine, or the workers of a Dask cluster (`checks.cluster`).
 """
 
 from __future__ import annotations
@@ -11,11 +13,12 @@ import json
 import math
 import signal
 import sys
+import threading
 import time
 import traceback
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from multiprocessing import resource_tracker
 from pathlib import Path
@@ -28,6 +31,7 @@ from threadpoolctl import threadpool_limits
 from theory.errors import InvalidInput
 
 from .claims import Claim, JudgedEvidence
+from .cluster import Cluster, ClusterLost, connected
 from .evidence.base import Evidence
 from .journal import Journal, run_key
 from .report import ClaimResult, Report
@@ -36,6 +40,7 @@ from .verdicts import Finding, Level, Standing, Verdict, verdict_on_claim, verdi
 ALPHA = 1e-6  # the probability that a true claim is refuted by its statistical evidence
 Progress = Callable[[str, int, int], None]  # what just ended, chunks done, chunks known of
 _Done = tuple["_Stream", int, dict[str, Any]]
+_ALONE = threading.Lock()  # a worker with several threads computes one chunk at a time
 
 
 @dataclass
@@ -83,11 +88,7 @@ class Interrupted(KeyboardInterrupt):
     """Ctrl-C during `verify`; the message says what is kept, and how to go on."""
 
     def __init__(self, book: Journal) -> None:
-        super().__init__(
-            f"stopped; {book.count()} finished chunks are kept in {book.path}: the same command goes on from there"
-            if book.path
-            else "stopped; nothing is kept without a journal"
-        )
+        super().__init__(f"stopped; {book.kept()}")
 
 
 def verify(
@@ -96,14 +97,19 @@ def verify(
     level: Level = Level.STANDARD,
     seed: int = 0,
     jobs: int | None = None,
+    cluster: str = "",
     journal: Path | None = None,
+    alpha: float = ALPHA,
     progress: Progress | None = None,
 ) -> Report:
     """Judge `claims` (ids of the ledger, or `Claim` objects, or one of them; default the whole ledger).
 
-    `jobs` is the number of processes (default: one per core); with one, nothing leaves this process. `journal` is the
-    file in which finished chunks are kept until the run ends, so that a killed run goes on where it was.
-    Raises `InvalidInput` for an unknown id, a seed that is not a natural number, or `jobs < 1`.
+    `jobs` is the number of processes (default: one per core); with one, nothing leaves this process. `cluster` is the
+    address of a Dask scheduler whose workers do the work instead. `journal` is the file in which finished chunks are
+    kept until the run ends, so that a killed run goes on where it was. `alpha` is the probability, for each claim, that
+    its statistical evidence refutes it although it is true.
+    Raises `InvalidInput` for an unknown id, a seed that is not a natural number, `jobs < 1`, a cluster that cannot do
+    the work, or `alpha` outside (0, 1).
     """
     chosen = _chosen(claims)
     if not isinstance(level, Level):
@@ -112,29 +118,36 @@ def verify(
         raise InvalidInput("seed", seed, "give an integer >= 0")
     if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1):
         raise InvalidInput("jobs", jobs, "give the number of processes, an integer >= 1")
+    if jobs is not None and cluster:
+        raise InvalidInput("jobs", jobs, "leave it out with a cluster, whose workers are the processes")
+    if not isinstance(alpha, float) or not 0 < alpha < 1:
+        raise InvalidInput("alpha", alpha, "give a probability between 0 and 1")
     jobs = jobs or cpu_count()
-    streams = [stream for one in chosen for stream in _streams(one)]
+    streams = [stream for one in chosen for stream in _streams(one, alpha)]
     key = run_key(seed, level.value, (one.origin for one in chosen)) if journal else ""
     book = Journal(journal, key)
     _restore(streams, book, level)
     try:
-        _judge(streams, book, level, seed, jobs, progress)
+        with connected(cluster) if cluster else nullcontext() as workers:
+            _judge(streams, book, level, seed, workers or jobs, progress)
     except KeyboardInterrupt:
         raise Interrupted(book) from None
+    except ClusterLost as lost:
+        raise ClusterLost(f"{lost}; {book.kept()}") from None
     book.finish(one.id for one in chosen)
     results = [_result(one, [s for s in streams if s.claim is one]) for one in chosen]
     return Report(seed, level, tuple(results), book.trouble)
 
 
 def _judge(
-    streams: list[_Stream], book: Journal, level: Level, seed: int, jobs: int, progress: Progress | None
+    streams: list[_Stream], book: Journal, level: Level, seed: int, workers: Cluster | int, progress: Progress | None
 ) -> None:
     """Compute chunks until every stream has its finding."""
     done, known = 0, sum(stream.finding is None for stream in streams)
     while open_streams := [stream for stream in streams if stream.finding is None]:
         tasks = [(stream, i) for stream in open_streams for i in stream.wanted(level) if i not in stream.samples]
         known = max(known, done + len(tasks))
-        for stream, i, result in _compute(tasks, level, seed, jobs):
+        for stream, i, result in _compute(tasks, level, seed, workers):
             stream.samples[i] = result
             if not result["error"]:
                 book.write(stream.claim.id, stream.index, i, result)
@@ -167,11 +180,11 @@ def _found(id: str) -> Claim:
     return find(id)
 
 
-def _streams(claim: Claim) -> list[_Stream]:
+def _streams(claim: Claim, alpha: float) -> list[_Stream]:
     items = claim.evidence()
     statistical = max(1, sum(item.statistical for _, _, item in items))
     return [
-        _Stream(claim, index, part, corrects, item, ALPHA / statistical)
+        _Stream(claim, index, part, corrects, item, alpha / statistical)
         for index, (part, corrects, item) in enumerate(items)
     ]
 
@@ -180,7 +193,7 @@ def _restore(streams: list[_Stream], book: Journal, level: Level) -> None:
     for stream in streams:
         for i in range(stream.evidence.chunks(level)):
             result = book.read(stream.claim.id, stream.index, i)
-            if result is not None:
+            if isinstance(result, dict) and result.keys() >= {"result", "error", "seconds"}:
                 stream.samples[i] = result
         stream.look(level)
 
@@ -210,35 +223,49 @@ def _sentence(problem: BaseException) -> str:
     return f"it failed with {type(problem).__name__}: {problem} ({where})"
 
 
-def _compute(tasks: list[tuple[_Stream, int]], level: Level, seed: int, jobs: int) -> Iterator[_Done]:
-    """Yield `(stream, chunk, result)` as they end."""
-    if jobs == 1:
+def _compute(tasks: list[tuple[_Stream, int]], level: Level, seed: int, workers: Cluster | int) -> Iterator[_Done]:
+    """Yield `(stream, chunk, result)` as they end. `workers` is a cluster, or the number of processes here."""
+    if workers == 1:
         for stream, i in tasks:
             yield stream, i, _chunk(stream.evidence, stream.claim.id, stream.index, i, level, seed)
         return
     left = dict(enumerate(tasks))
     try:
-        for number, result in _parallel(left, level, seed, jobs):
+        for number, result in _parallel(left, level, seed, workers):
             stream, i = left.pop(number)
             yield stream, i, result
+    except ClusterLost:
+        raise
     except Exception:  # a worker died, and joblib cannot say of which task
         for number, (stream, i) in list(left.items()):
-            try:
-                ((_, result),) = _parallel({number: (stream, i)}, level, seed, 2)
-            except Exception as problem:  # alone it died again: this evidence is undecided, the others go on
-                error = f"no process could compute it ({type(problem).__name__})"
-                result = {"result": None, "error": error, "seconds": 0.0}
-            yield stream, i, result
+            yield stream, i, _alone(number, (stream, i), level, seed, workers)
 
 
-def _parallel(tasks: dict[int, tuple[_Stream, int]], level: Level, seed: int, jobs: int) -> Iterator[Any]:
+def _alone(number: int, task: tuple[_Stream, int], level: Level, seed: int, workers: Cluster | int) -> dict[str, Any]:
+    """The result of one task; where its process dies again, this evidence is undecided and the others go on."""
+    try:
+        ((_, result),) = _parallel({number: task}, level, seed, workers)
+    except ClusterLost:
+        raise
+    except Exception as problem:
+        if isinstance(workers, Cluster):
+            workers.require_scheduler()
+        return {"result": None, "error": f"no process could compute it ({type(problem).__name__})", "seconds": 0.0}
+    return result
+
+
+def _parallel(
+    tasks: dict[int, tuple[_Stream, int]], level: Level, seed: int, workers: Cluster | int
+) -> Iterator[tuple[int, dict[str, Any]]]:
     calls = [
         delayed(_numbered)(number, _reference(stream), stream.claim.id, stream.index, i, level, seed)
         for number, (stream, i) in tasks.items()
     ]
-    with _interrupts_held():
+    there = workers.serving() if isinstance(workers, Cluster) else nullcontext()
+    jobs = workers if isinstance(workers, int) else -1
+    with _interrupts_held(), there:
         results = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(calls)  # type: ignore[arg-type]
-    yield from results
+    yield from results  # type: ignore[misc]
 
 
 @contextmanager
@@ -269,7 +296,8 @@ def _numbered(
         from .ledger import LEDGER
 
         evidence = LEDGER[claim].evidence()[index][2]
-    return number, _chunk(evidence, claim, index, chunk, level, seed)
+    with _ALONE:
+        return number, _chunk(evidence, claim, index, chunk, level, seed)
 
 
 def _result(claim: Claim, streams: list[_Stream]) -> ClaimResult:

@@ -45,6 +45,7 @@ from theory.activations import (
     activation_named,
 )
 from theory.errors import InvalidInput
+from theory.scaled_activations import Scaled, Sigmoid
 
 from . import mehler
 
@@ -259,6 +260,17 @@ def _(activation: Softplus) -> Pointwise:
 
 def _softplus(s: ArrayLike) -> Array:
     return np.logaddexp(0.0, _as_float(s))
+
+
+@_pointwise.register
+def _(activation: Sigmoid) -> Pointwise:
+    return Pointwise(lambda s: scipy.special.expit(_as_float(s)), lambda s: _square_sech(_as_float(s) / 2) / 4)
+
+
+@_pointwise.register
+def _(activation: Scaled) -> Pointwise:
+    inner, c = pointwise(activation.inner), activation.factor
+    return Pointwise(lambda s: inner.value(c * _as_float(s)), lambda s: c * inner.derivative(c * _as_float(s)))
 
 
 def _hermite(degree: int, s: Array) -> Array:

@@ -1,14 +1,19 @@
 r"""Orthant probabilities of three and four Gaussians with guaranteed digits, at exact correlations.
 
 The formulas are those of `numerics/orthants.py`. In `P₄` the integrands are analytic between the ends after
-`s √κ = sin ψ`, `κ = 1 − τ`, with `V_j(s) = (1 − r_ij²)(1 − κ_ij s²)` and `V_k` the determinants of two of the first
+`s √κ = cos φ`, `κ = 1 − τ`, with `V_j(s) = (1 − r_ij²)(1 − κ_ij s²)` and `V_k` the determinants of two of the first
 three and the scaled last one, by `N_i² + D_i = V_j V_k` and
 
     atan2(N, √D) = 2 atan(N/(√D + √(N² + D))),
 
 which is well defined wherever a determinant is positive. Which determinants are zero, balls cannot tell: exact algebra
-is asked, and the common zero `cos ψ` of the fraction at the end is then cancelled. A matrix that is not positive
+is asked, and the common zero `sin φ` of the fraction at the end is then cancelled. A matrix that is not positive
 semidefinite is refused.
+
+What is singular is at the distance `δ` of `φ = 0`, where `δ²` is the smallest of the numbers `a/b` in the roots of
+`a + b sin² φ`. So `δ < φ < π/2` is run through by `sin φ = 1/cosh w`, in which that distance is of the order of 1, with
+numerator and denominator divided by `sin² φ`: they are then nearly constant. The work grows with the digits and with
+`log(1/δ)`; where it is more than `MOST_EVALUATIONS`, `Undecidable` says so.
 """
 
 from __future__ import annotations
@@ -18,7 +23,7 @@ from functools import reduce
 from itertools import combinations
 from typing import Any
 
-from flint import acb, arb
+from flint import acb, arb, ctx
 from sympy import Expr, Matrix, Symbol, eye, minimal_polynomial
 
 from theory.algebra import attempt, vanishes
@@ -28,6 +33,7 @@ from .evaluate import enclose
 
 Number = Any  # a SymPy constant
 _X = Symbol("x")
+MOST_EVALUATIONS = 50_000  # of an integrand: a few seconds
 
 
 def orthant3(at: Mapping[str, Expr], bits: int) -> arb:
@@ -124,7 +130,7 @@ def _opposes(matrix: Matrix, base: tuple[int, ...], last: int) -> bool:
 
 
 def _integral(matrix: Matrix, i: int, j: int, k: int, last: int) -> arb:
-    """`∫₀¹ r_i4 atan2(N, √D)/√(1 − s² r_i4²) ds`, as an integral over `ψ`."""
+    """`∫₀¹ r_i4 atan2(N, √D)/√(1 − s² r_i4²) ds`, as integrals over `w` and `φ`."""
     r = matrix[i, last]
     if _sign(r) == 0:
         return arb(0)
@@ -132,31 +138,59 @@ def _integral(matrix: Matrix, i: int, j: int, k: int, last: int) -> arb:
     rest = _minor(matrix, (i, j, k, last)) / base
     A = matrix[j, k] - matrix[i, j] * matrix[i, k]
     M = matrix.extract([i, last, j], [i, last, k]).det(method="berkowitz")
-    zero_last, zero_others = _sign(rest) == 0, []
+    r_, base_, A_, M_ = (enclose(number, {}) for number in (r, base, A, M))
+    rest_ = arb(0) if _sign(rest) == 0 else enclose(rest, {})
     only_i = _sign(1 - rest - r**2) == 0  # the last one depends on the i-th alone
-    numbers = (r, base, A, M, rest, 1 - rest - r**2)
-    r_, base_, A_, M_, rest_, excess = (enclose(number, {}) for number in numbers)
-    known, factors = 1 - rest_, []  # V(s) = width (1 − κ_ij s²) = (width (τ_ij − τ) + width (1 − τ_ij) cos² ψ)/κ
+    excess = arb(0) if only_i else enclose(1 - rest - r**2, {})
+    known, factors = 1 - rest_, []  # V(s) = width (1 − κ_ij s²) = (width (τ_ij − τ) + width (1 − τ_ij) sin² φ)/κ
     for p in (j, k):
         width, minor = 1 - matrix[i, p] ** 2, _minor(matrix, (i, p, last))
-        zero_others.append(_sign(minor) == 0)
-        factors.append((enclose(minor - width * rest, {}) / known, enclose(width - minor, {}) / known))
-    root_of_base, squared = (base_ / known).sqrt(), r_ * r_
+        constant = arb(0) if _sign(minor) == 0 else enclose(minor - width * rest, {}) / known
+        factors.append((constant, enclose(width - minor, {}) / known))
+    touching = sum(constant == 0 for constant, _ in factors)  # at φ = 0, where N then vanishes too, by N² + D = V_j V_k
+    touches, both_touch = touching > 0, touching == 2
+    root_of_base, squared, slope_of_top = (base_ / known).sqrt(), r_ * r_, (A_ - M_) / known
+    end_of_top = arb(0) if touches else M_ - rest_ * slope_of_top
+    calls = [0]
 
-    def at(psi: acb, analytic: bool) -> acb:
-        cosine = psi.cos()
-        cosine2 = cosine * cosine
-        W = abs(r_) * cosine if only_i else (excess + squared * cosine2).sqrt(analytic=analytic)
+    def value(weight: acb, top: acb, bottom: acb, analytic: bool) -> acb:
+        calls[0] += 1
+        return r_ * weight * 2 * off_cut(top / bottom, analytic)
+
+    def far(w: acb, analytic: bool) -> acb:
+        inverse = w.cosh()
+        inverse2 = inverse * inverse
+        W = acb(abs(r_)) if only_i else (squared + excess * inverse2).sqrt(analytic=analytic)  # over sin φ
         root = acb(1)
-        for (constant, slope), is_zero in zip(factors, zero_others, strict=True):
-            root *= slope.sqrt() if is_zero else (constant + slope * cosine2).sqrt(analytic=analytic)
-        if any(zero_others):  # of one of the two, with κ = 1 and M = 0: the factor cos ψ is common to all and left out
-            top, bottom = cosine * A_, root_of_base * W
-        else:
-            top, bottom = M_ + (cosine2 - rest_) / known * (A_ - M_), root_of_base * cosine * W
-        return r_ * cosine / W * 2 * off_cut(top / (bottom + root), analytic)
+        for constant, slope in factors:
+            root *= slope.sqrt() if constant == 0 else (slope + constant * inverse2).sqrt(analytic=analytic)
+        return value(1 / (inverse * W), slope_of_top + end_of_top * inverse2, root_of_base * W + root, analytic)
 
-    return acb.integral(at, acb(0), acb(arb.pi() / 2 if zero_last else known.sqrt().asin())).real
+    def near(phi: acb, analytic: bool) -> acb:
+        sine = phi.sin()
+        sine2 = sine * sine
+        W = abs(r_) * sine if only_i else (excess + squared * sine2).sqrt(analytic=analytic)
+        root = sine if both_touch else acb(1)
+        for constant, slope in factors:
+            root *= slope.sqrt() if constant == 0 else (constant + slope * sine2).sqrt(analytic=analytic)
+        if touches:  # one factor sin φ is common to all and left out
+            top, bottom = sine * slope_of_top, root_of_base * W + root
+        else:
+            top, bottom = end_of_top + sine2 * slope_of_top, root_of_base * sine * W + root
+        return value(sine / W, top, bottom, analytic)
+
+    scales = (constant / slope for constant, slope in (*factors, (excess, squared)) if constant != 0)
+    smallest = arb.max(reduce(arb.min, scales, arb(1)), rest_)
+    split = arb((-smallest.log() / 2).mid())  # where the two variables meet is free
+    if not split.is_finite():  # the precision does not tell the scales from zero
+        return arb(arb.nan())
+    found = acb.integral(near, acb(rest_.sqrt().asin()), acb(2 * (-split).exp().atan()), eval_limit=MOST_EVALUATIONS)
+    found += acb.integral(far, acb(0), acb(split), eval_limit=MOST_EVALUATIONS)
+    if calls[0] >= MOST_EVALUATIONS:
+        nearly = float(smallest.mid().log() / arb(10).log())
+        reason = f"the points are nearly dependent, by 10^{nearly:.0f}: at {ctx.prec} bits its integral takes too long"
+        raise Undecidable("orthant-4", reason)
+    return found.real
 
 
 def off_cut(z: acb, analytic: bool) -> acb:

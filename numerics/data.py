@@ -184,11 +184,11 @@ def _cosine_and_sine(angle: float | None, correlation: float | None) -> tuple[fl
     if (angle is None) == (correlation is None):
         raise InvalidInput("angle, correlation", (angle, correlation), "give exactly one of the two")
     if correlation is not None:
-        if not -1 <= correlation <= 1:
+        if not -1 <= real_number(correlation) <= 1:
             raise InvalidInput("correlation", correlation, "give a number from -1 to 1")
         return correlation, math.sqrt((1 - correlation) * (1 + correlation))
     assert angle is not None
-    if not 0 <= angle <= math.pi:
+    if not 0 <= real_number(angle) <= math.pi:
         raise InvalidInput("angle", angle, "give radians, from 0 to pi")
     return math.cos(angle), 0.0 if angle == math.pi else math.sin(angle)
 

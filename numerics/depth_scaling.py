@@ -63,8 +63,9 @@ def eigenvalue_bound(angle: float, points: int, depth: int) -> float:
     True
     """
     points, depth = as_integer("points", points, 2), as_integer("depth", depth, 1)
-    if not (isinstance(angle, int | float) and 0 < angle <= math.pi / 2):
+    if not 0 < real_number(angle) <= math.pi / 2:
         raise InvalidInput("angle", angle, "give the smallest angle between two lines, 0 < angle <= pi/2")
+    angle = real_number(angle)
     digits = max(0, -math.frexp(angle)[1])  # binary ones, which 1 - cos(angle) and the differences lose
     with precision(BITS + 2 * depth.bit_length() + 4 * digits):
         cosine = abs(arb(angle).cos())

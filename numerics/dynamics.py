@@ -34,20 +34,7 @@ from theory.errors import InvalidInput, LimesWarning
 from theory.loss import Loss
 
 from .descent import as_nonnegative
-from .kernel_modes import KernelModes, OutsideRangeWarning, covariance_matrix, finite_array, symmetrised
-
-__all__ = [
-    "ConditioningWarning",
-    "Descent",
-    "Distribution",
-    "DivergenceWarning",
-    "OutsideRangeWarning",
-    "Prediction",
-    "Stability",
-    "descend",
-    "distribution",
-    "predict",
-]
+from .kernel_modes import KernelModes, covariance_matrix, finite_array, symmetrised
 
 Array = NDArray[np.float64]
 
@@ -135,7 +122,8 @@ def predict(
 
     `kernel (n, n)`, `y` and `f0` `(n,)` or `(n, outputs)`; `kernel_test (m, n)` has the rows `Θ(x, X)`, `f0_test` is
     `(m,)` or `(m, outputs)`. Raises `InvalidInput` for other shapes, NaN and infinities, a kernel that is not symmetric
-    or has an eigenvalue below zero by more than rounding, and negative times.
+    or has an eigenvalue below zero by more than rounding, negative times, and numbers so large that the loss at the
+    start, or an output, overflows.
 
     >>> found = predict(np.eye(2), [1.0, -1.0], [0.0, math.log(2), math.inf])
     >>> found.train
@@ -147,7 +135,9 @@ def predict(
     """
     times = _times(t)
     task = _Task.of(kernel, y, f0, kernel_test, f0_test, loss)
-    return Prediction(*task.outputs(_flow(task.modes, task.rate, times), times))
+    found = Prediction(*task.outputs(_flow(task.modes, task.rate, times), times))
+    _refuse_overflow("kernel_test", kernel_test, found.test)  # on training points the flow is a contraction
+    return found
 
 
 def descend(
@@ -214,8 +204,10 @@ def distribution(
     prior = covariance_matrix("nngp", nngp, n)
     fractions = _flow(modes, task.rate, times)
     mean, mean_test, *_ = task.outputs(fractions, times)
-    turned = fractions.remaining.T * (modes.vectors.T @ prior @ modes.vectors) * fractions.remaining
-    covariance = symmetrised(modes.vectors @ turned @ modes.vectors.T)
+    with np.errstate(over="ignore", invalid="ignore"):
+        turned = fractions.remaining.T * (modes.vectors.T @ prior @ modes.vectors) * fractions.remaining
+        covariance = symmetrised(modes.vectors @ turned @ modes.vectors.T)
+    _refuse_overflow("nngp", nngp, covariance)
     given = [argument is not None for argument in (kernel_test, nngp_test, nngp_test_test)]
     if any(given) and not all(given):
         raise InvalidInput("kernel_test, nngp_test, nngp_test_test", given, "give all three, or none")
@@ -229,6 +221,7 @@ def distribution(
     weights = (task.overlaps * fractions.divided) @ modes.vectors.T  # Θ(x, X) Θ⁻¹ (1 − e^{−cΘt})
     half = across - 0.5 * weights @ prior
     covariance_test = symmetrised(between - weights @ half.T - half @ weights.T)
+    _refuse_overflow("kernel_test", kernel_test, mean_test, covariance_test)
     return Distribution(mean, covariance, mean_test, covariance_test)
 
 
@@ -321,7 +314,10 @@ class _Task:
             behind = (len(rows), *shape)
             begin_test = np.zeros(behind) if f0_test is None else finite_array("f0_test", f0_test, behind)
         modes = KernelModes.of(kernel, n)
-        residual = modes.vectors.T @ (begin - labels).reshape(n, -1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            residual = modes.vectors.T @ (begin - labels).reshape(n, -1)
+            at_start = np.square(residual).sum()
+        _refuse_overflow("f0, y", (f0, y), at_start)
         overlaps = None if rows is None else modes.overlaps(rows)
         return _Task(modes, residual, begin, begin_test, overlaps, shape, float(loss.factor(n)), float(loss.rate(n)))
 
@@ -367,6 +363,12 @@ class _Task:
             warning = ConditioningWarning(modes.condition, float(lost.max()), int(modes.null.sum()))
             warnings.warn(warning, stacklevel=4)
         return lost
+
+
+def _refuse_overflow(argument: str, value: Any, *found: Array | None) -> None:
+    """`InvalidInput` if a number that was found is not finite."""
+    if not all(np.isfinite(part).all() for part in found if part is not None):
+        raise InvalidInput(argument, value, "squares or products of it overflow float64; give smaller numbers")
 
 
 def _array(value: ArrayLike) -> NDArray[Any]:

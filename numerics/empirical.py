@@ -44,7 +44,7 @@ class EmpiricalNTK:
         Raises `InvalidInput` for a layer that does not exist.
         """
         for layer in layers:
-            if layer not in range(1, len(self.layers) + 1):
+            if isinstance(layer, bool) or layer not in range(1, len(self.layers) + 1):
                 raise InvalidInput("layers", layer, f"the layers are 1..{len(self.layers)}")
         kernel = np.zeros_like(self.layers[0])
         for number, term in enumerate(self.layers, start=1):

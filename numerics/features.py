@@ -100,7 +100,7 @@ def _parts(X_train: ArrayLike, q: ArrayLike, X: ArrayLike, depth: int) -> Iterat
         moved = as_numbers("q", q, n) * norms[:n]
         weights = np.outer(moved, moved)  # q_i q_j B^l
         above = np.outer(norms[n:], norms[n:])  # Σ̇^{l+1} ⋯ Σ̇^L between the other points
-    for layer in reversed(list(_layers(points, _as_depth(depth)))):
+    for layer in reversed(list(layers(points, _as_depth(depth)))):
         with np.errstate(over="ignore", invalid="ignore"):
             part = above * _own(layer, weights, n)
         if not np.isfinite(part).all():
@@ -145,7 +145,7 @@ def _own(layer: Layer, weights: Array, n: int) -> Array:
     return result
 
 
-def _layers(points: Points, depth: int) -> Iterator[Layer]:
+def layers(points: Points, depth: int) -> Iterator[Layer]:
     """The layers `1..depth`, on all pairs of the points, scaled to the sphere."""
     angle = angles(points, points, cosines(points, points))
     unit = np.ones_like(angle)

@@ -13,11 +13,12 @@ from fractions import Fraction
 from typing import Any
 
 from flint import ctx
-from sympy import Expr, Rational
+from sympy import Expr, Rational, Symbol
 
 from theory.errors import InvalidInput
 from theory.formulas import formula_named
 from theory.layerwise_options import Updates
+from theory.typeset import latex, latex_text
 
 from .balance import threshold
 from .certified_features import ALGORITHMS as FEATURES
@@ -59,6 +60,18 @@ class FormulaValue:
             "digits": self.digits,
         }
         return data | ({"notes": list(self.notes)} if self.notes else {})
+
+    def _repr_latex_(self) -> str:
+        r"""The value beside its point.
+
+        >>> evaluate_formula("relu-ntk-normalised", {"rho": 1, "L": 10})._repr_latex_()
+        '$\\displaystyle \\text{relu-ntk-normalised}(\\rho = 1,\\ L = 10) = 1$'
+        """
+        point = r",\ ".join(f"{latex(Symbol(name))} = {latex(value)}" for name, value in self.at.items())
+        mantissa, _, exponent = self.value.partition("e") if self.value != "none" else (r"\text{none}", "", "")
+        value = rf"{mantissa} \cdot 10^{{{exponent}}}" if exponent else mantissa
+        name = rf"\text{{{latex_text(self.formula)}}}"
+        return f"$\\displaystyle {name}{f'({point})' if point else ''} = {value}$"
 
 
 def evaluate_formula(name: str, at: Mapping[str, object], digits: int = DEFAULT_DIGITS) -> FormulaValue:

@@ -13,7 +13,8 @@ gradient at one point. So all orders and points together cost one matrix product
 nothing. `numerics/hessian_jets.py` differentiates both passes once more.
 
 Arrays are `(K+1, batch, n, m_l)`: the order, the network, the point, the unit. A series that is constant in `t` may
-have length 1. Networks have one output: `F` is a number.
+have length 1. `F` is the output of the network or, of a network with several outputs `F_i`, the number `Σ_i c_i F_i`
+with a `covector` `c`, that is `δ^{L+1} = c`; the pass forward gives each `F_i`.
 
 Sources: Griewank, Walther, *Evaluating Derivatives* (2008), chapters 10 and 13. Departure: the low rank of `V`.
 """
@@ -89,7 +90,13 @@ class Run:
     features: tuple[Numbers, ...]
     slopes: tuple[Numbers, ...]
     curvatures: tuple[Numbers, ...]
-    outputs: Numbers  # F(θ + t v), (K+1, batch, n)
+    readout: Numbers  # F_i(θ + t v), (K+1, batch, n, outputs)
+
+    @property
+    def outputs(self) -> Numbers:
+        """`F(θ + t v)`, `(K+1, batch, n)`, of a network with one output. Raises `InvalidInput` otherwise."""
+        _refuse_several(self.readout.shape[-1])
+        return self.readout[..., 0]
 
 
 def forward(
@@ -105,7 +112,7 @@ def forward(
     """The forward pass at the points `X (n, d)` along `direction`, to order `K = order` in `t`.
 
     `parameters` are `(batch, P)`, float64 or numbers of the arithmetic. What overflows is infinite or NaN. Raises
-    `InvalidInput` for wrong shapes, several outputs, or an activation without a series.
+    `InvalidInput` for wrong shapes, or an activation without a series.
 
     >>> from theory.activations import Identity
     >>> line = MLP(dimension=1, widths=(1,), activation=Identity())  # f = w₂ w₁ x
@@ -113,8 +120,6 @@ def forward(
     >>> forward(line, [[2.0, 3.0]], [[1.0]], v, order=2).outputs.ravel()  # (2 + 3t)(3 + 2t)
     array([ 6., 13.,  6.])
     """
-    if network.outputs != 1:
-        raise InvalidInput("network.outputs", network.outputs, "give a network with one output: F is a number")
     parameters = _as_parameters(network, parameters, arithmetic)
     X = arithmetic.array(as_points("X", X, network.dimension))
     features = [np.broadcast_to(X, (1, len(parameters), *X.shape))]
@@ -127,8 +132,8 @@ def forward(
         features.append(g)
         slopes += derived[:1]
         curvatures += derived[1:]
-    outputs = _affine(last, network.bias_factor, features[-1], direction, network.depth, order, arithmetic)[..., 0]
-    return Run(tuple(features), tuple(slopes), tuple(curvatures), outputs)
+    readout = _affine(last, network.bias_factor, features[-1], direction, network.depth, order, arithmetic)
+    return Run(tuple(features), tuple(slopes), tuple(curvatures), readout)
 
 
 def backward(
@@ -137,23 +142,38 @@ def backward(
     run: Run,
     direction: Direction | None = None,
     *,
+    covector: Numbers | None = None,
     arithmetic: Arithmetic = FLOAT64,
 ) -> Iterator[tuple[Numbers, Numbers]]:
-    """The pairs `δˡ(t), eˡ(t)` for `l = L+1, L, …, 1`; `e^{L+1} = δ^{L+1}`, of length 1, is the number 1."""
+    """The pairs `δˡ(t), eˡ(t)` for `l = L+1, L, …, 1`; `e^{L+1} = δ^{L+1}`, of length 1, is the covector `(outputs,)`.
+
+    Without one it is the number 1, and several outputs are refused with `InvalidInput`.
+    """
     layers = network.layers(_as_parameters(network, parameters, arithmetic))
-    batch, n = run.outputs.shape[1:]
-    delta = arithmetic.array(np.ones((1, batch, n, 1)))
+    if covector is None:
+        _refuse_several(network.outputs)
+    length, batch, n, _ = run.readout.shape
+    top = np.ones(1) if covector is None else covector
+    delta = arithmetic.array(np.tile(top, (1, batch, n, 1)))
     yield delta, delta
     for index in range(network.depth - 1, -1, -1):
-        e = transposed_linear(layers[index + 1], delta, direction, index + 1, len(run.outputs), arithmetic)
+        e = transposed_linear(layers[index + 1], delta, direction, index + 1, length, arithmetic)
         delta = multiply(run.slopes[index], e)
         yield delta, e
 
 
-def gradient(network: MLP, parameters: ArrayLike, X: ArrayLike, *, arithmetic: Arithmetic = FLOAT64) -> Direction:
-    """`∇F(θ; x)` at each of the points `X (n, d)`, in factors of rank 1. Errors as those of `forward`."""
+def gradient(
+    network: MLP,
+    parameters: ArrayLike,
+    X: ArrayLike,
+    *,
+    covector: Numbers | None = None,
+    arithmetic: Arithmetic = FLOAT64,
+) -> Direction:
+    """`∇F(θ; x)` at each of the points `X (n, d)`, in factors of rank 1. Errors as of `forward` and `backward`."""
     run = forward(network, parameters, X, arithmetic=arithmetic)
-    deltas = [delta[0] for delta, _ in backward(network, parameters, run, arithmetic=arithmetic)][::-1]
+    backwards = backward(network, parameters, run, covector=covector, arithmetic=arithmetic)
+    deltas = [delta[0] for delta, _ in backwards][::-1]
     left = tuple(delta[:, :, None] for delta in deltas)
     right = tuple(features[0][:, :, None] for features in run.features)
     biases = tuple(delta * network.bias_factor for delta in deltas) if network.bias_std > 0 else ()
@@ -167,8 +187,8 @@ def gradient_series(
 
     `deltas` are the `δˡ(t)` from `backward`, in its order.
     """
-    _, batch, n = run.outputs.shape
-    for k in range(len(run.outputs)):
+    length, batch, n, _ = run.readout.shape
+    for k in range(length):
         flat = arithmetic.zeros(batch * n, network.parameter_count)
         for index, layer in enumerate(network.layers(flat)):
             delta, g = deltas[network.depth - index], run.features[index]
@@ -178,6 +198,11 @@ def gradient_series(
             if layer.biases is not None and k < len(delta):
                 layer.biases[...] = network.bias_factor * delta[k].reshape(layer.biases.shape)
         yield flat.reshape(batch, n, -1)
+
+
+def _refuse_several(outputs: int) -> None:
+    if outputs != 1:
+        raise InvalidInput("network.outputs", outputs, "give a network with one output, or a covector: F is a number")
 
 
 def _as_parameters(network: MLP, parameters: ArrayLike, arithmetic: Arithmetic) -> Numbers:

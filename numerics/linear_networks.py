@@ -94,9 +94,11 @@ class LinearNetwork:
         """Independent draws of weights, targets and data.
 
         Noise-free whitened inputs enter the losses through `XᵀX = nI` alone, and are drawn only if `keep_inputs`.
-        Raises `InvalidInput` for a `batch` that is no positive integer.
+        Raises `InvalidInput` for a `batch` that is no positive integer, and an `rng` that is no generator.
         """
         batch = as_integer("batch", batch, 1)
+        if not isinstance(rng, np.random.Generator):
+            raise InvalidInput("rng", rng, "give a generator, as numpy.random.default_rng(0)")
         weights = tuple(self._weights(rng, batch, self.d if i == 0 else self.width) for i in range(self._trained))
         target, readout = self._target(rng, batch)
         inputs = noise = None

@@ -14,29 +14,14 @@ the first by `numerics/dynamics.py`, whose warnings about singular kernels apply
 `MANY_STEPS`; up to there descent is cheaper step by step, for all networks at once.
 
 **Its distance from the network**, for fixed depth, data and time, as the width `m → ∞` in the NTK parametrisation:
-`sup_t |f_t(x) − f_lin,t(x)|` is `O(m^{−1/2})` (Lee et al. 2019, theorem 2.1). In one hidden layer,
-`f = √(c_φ/m) Σ_k a_k φ(u_k)`, training moves `a_k` by `α_k/√m` and `u_k` by `a_k β_k/√m`, where `α_k` and `β_k` depend
-on the incoming weights and, through the residuals, on all units together. So the second order of `f` is
-
-    √(c_φ/m) Σ_k m⁻¹ [α_k β_k a_k φ'(u_k) + ½ a_k³ β_k² φ''(u_k)],
-
-odd in each `a_k`, whose law is symmetric: the sum has no mean but for what the residuals know of one `a_k`, of order
-`m^{−1/2}` for each of them, and it is `O(√m)`. **For smooth φ the distance is of order `m^{−1}`.**
-
-For ReLU the second part is what is left of `φ(u + Δ) − φ(u) − φ'(u)Δ`, which is of the order of `Δ ~ m^{−1/2}` for the
-units that change their sign, a fraction of order `m^{−1/2}`, and 0 for the others. It is not odd in `a_k`: a training
-point moves a unit only while it is active there, so those pushed down switch off and stop, and those that are off are
-not switched on by it. Each unit misses a change of mean `m^{−1}`, all `m` of them `m^{−1/2} · m · m^{−1}`, and **for
-ReLU the distance is of order `m^{−1/2}`: the network lags behind.** One step on one point, `‖x‖ = 1`, a fixed residual
-`r > 0`, one hidden layer, `β = ηcr √(2/m)`: in polar coordinates of the Gaussian pair `(a_k, u_k)`, at every width,
-
-    E|f_1 − f_lin,1| >= E(f_1 − f_lin,1) = √(2m)/π (β arctan β − β²/2) = (√2/π) (ηcr)²/√m + O(m^{−3/2}).
-
-The fluctuations about this mean are of order `(m · m^{−3/2})^{1/2} m^{−1/2} = m^{−3/4}`, so that at moderate widths a
-slope between −1/2 and −3/4 is seen.
-Deeper networks: the third-order kernel is `O(1/m)` (Huang, Yau 2020; Dyer, Gur-Ari 2020), which is the same `m^{−1}`.
-This is an argument, no proof; the claim `linearised-network` measures it. With the limit kernel in place of the
-empirical one the distance is `m^{−1/2}`, the fluctuation of the kernel.
+`sup_t |f_t(x) − f_lin,t(x)|` is `O(m^{−1/2})` (Lee et al. 2019, theorem 2.1). For smooth activations it is of order
+`m^{−1}`, as the second order of `f` is odd in the outgoing weights, whose law is symmetric (`theory/linearisation.py`).
+For ReLU it is of order `m^{−1/2}`: a training point moves a unit only while it is active there, so those pushed down
+switch off and stop, those that are off are not switched on, and **the network lags behind**, after one step by a known
+mean (`theory/linearisation_lag.py`). The fluctuations about it, of about `√m` units that switch and miss `m^{−1}` each,
+are of order `(m^{1/2} m^{−2})^{1/2} = m^{−3/4}`, so that at moderate widths a slope between −1/2 and −3/4 is seen; that
+is an argument, measured by the claim `linearised-network`. With the limit kernel in place of the empirical one the
+distance is `m^{−1/2}`, the fluctuation of the kernel.
 """
 
 from __future__ import annotations

@@ -24,7 +24,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,7 +34,7 @@ from theory.errors import InvalidInput
 from theory.parametrisation import Parametrisation
 
 from .activations import normalisation, pointwise
-from .data import Array, as_integer, as_points, as_reals
+from .data import Array, as_integer, as_points, as_reals, real_number
 
 WORKSPACE = 2**26  # bytes that one chunk of a computation may take, beside its result
 
@@ -94,7 +93,7 @@ class MLP:
             raise InvalidInput("activation", self.activation, "give an Activation object, such as ReLU()")
         if not isinstance(self.parametrisation, Parametrisation):
             raise InvalidInput("parametrisation", self.parametrisation, "give Parametrisation.NTK or .STANDARD")
-        if not isinstance(self.bias_std, Real) or not 0 <= self.bias_std < math.inf:
+        if not 0 <= real_number(self.bias_std) < math.inf:
             raise InvalidInput("bias_std", self.bias_std, "give a finite number >= 0")
 
     @classmethod

@@ -14,9 +14,13 @@ three indices and more it is NP-hard to compute (Hillar & Lim 2013), and is encl
 Both are exact for the product of a vector and a matrix, and for `Σ λ_i e_i ⊗ e_i ⊗ e_i` with orthonormal `e_i`.
 
 **The order of samples.** At each size the quantiles of the norms at several `levels` are fitted by `C n^p (log n)^q`,
-`q` given (`numerics/exponents.py`; the errors come from order statistics, whatever the tails). Were the bound definite,
-all high levels would have the same exponent; if they differ, the order depends on the level, as for `n^U`, and there
-may be no definite bound.
+`q` given (`numerics/exponents.py`). Were the bound definite, all high levels would have the same exponent; if they
+differ, the order depends on the level, as for `n^U`, and there may be no definite bound.
+
+**Errors.** Those of `interval`, by which orders are decided, come from order statistics: they hold for any tails, reach
+down to an error of 1e-6, and add what the finite sizes may hide. `bootstrap` resamples the norms at each size instead.
+It takes over 20 resamples for each error that it allows, so that 1e-6 is out of its reach, and knows nothing of finite
+sizes: it is for comparison. Both warn, through `warnings`, where the sizes are not yet asymptotic.
 
 Source: arXiv:2401.04013, section 2. De Lathauwer, De Moor, Vandewalle (2000) for the iteration.
 """
@@ -27,16 +31,18 @@ import itertools
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy  # its parts are loaded when first used
 from numpy.typing import ArrayLike, NDArray
 
 from theory.errors import InvalidInput, LimesWarning
 from theory.orders import ExponentialTail, PowerTail, Sharpness, StochasticOrder
 
+from .data import as_integer
 from .decision import Decision, Outcome
 from .exponents import SIGNIFICANT, ExponentEstimate, Statistic, fit_exponent
 
@@ -54,6 +60,8 @@ __all__ = [
 Array = NDArray[np.float64]
 LEVELS = (0.5, 0.75, 0.9)
 RESTARTS = 8
+RESAMPLES = 1999
+FEWEST_BEYOND = 10  # resamples beyond each end of a bootstrap interval
 SWEEPS = 200
 CONVERGED = 1e-6  # relative growth of the form in a sweep
 
@@ -149,7 +157,8 @@ class OrderEstimate:
     """What samples say of an order: the exponent of each quantile of the lower and the upper bound of the norm.
 
     `levels` are those of the quantiles; `lower` and `upper` have a fit for each, the same ones if norms are exact.
-    `log_power` was given. `warnings` say what to know when using it.
+    `log_power` was given. `warnings` say what to know when using it. `norms` are those of the samples at each size,
+    divided by the logarithm to its power.
     """
 
     levels: tuple[float, ...]
@@ -157,6 +166,7 @@ class OrderEstimate:
     upper: tuple[ExponentEstimate, ...]
     log_power: Fraction
     warnings: tuple[str, ...]
+    norms: Mapping[int, Norms] = field(repr=False)
 
     def interval(self, alpha: float) -> tuple[float, float]:
         """The power of `n` at the level where it grows fastest, but for the error `alpha`.
@@ -166,6 +176,46 @@ class OrderEstimate:
         each = alpha / (len(self.levels) + 1)
         lower = max(fit.interval(each)[0] for fit in self.lower)
         return lower, max(fit.interval(each)[1] for fit in self.upper)
+
+    def bootstrap(self, alpha: float, rng: np.random.Generator, *, resamples: int = RESAMPLES) -> tuple[float, float]:
+        """As `interval`, from percentiles of the exponents of resampled norms, without the error from finite sizes.
+
+        Raises `InvalidInput` unless enough of the `resamples` lie beyond its ends: at least `20 (levels + 1)/alpha`.
+
+        >>> rng = np.random.default_rng(1)
+        >>> found = estimate({n: rng.standard_normal((200, n)) for n in (16, 64, 256)})
+        >>> low, high = found.bootstrap(0.05, rng)
+        >>> low < 0.5 < high < low + 0.1
+        True
+        """
+        each = alpha / (len(self.levels) + 1)
+        if not (0 < alpha < 1 and each / 2 * as_integer("resamples", resamples, 1) >= FEWEST_BEYOND):
+            raise InvalidInput("alpha", alpha, f"{resamples} resamples do not reach it: give a larger one, or more")
+        lower, upper = (self._resampled(side, rng, resamples) for side in (0, 1))
+        ends = np.quantile(lower, each / 2, axis=1).max(), np.quantile(upper, 1 - each / 2, axis=1).max()
+        return float(ends[0]), float(ends[1])
+
+    def _resampled(self, side: int, rng: np.random.Generator, resamples: int) -> Array:
+        """The exponents of the quantiles of norms, those of each size resampled by themselves: `(levels, resamples)`.
+
+        Sizes are weighted with the inverse squared errors, as these resamples show them.
+        """
+
+        def logarithms(norms: Array, axis: int) -> Array:
+            return np.log(np.quantile(norms, self.levels, axis=axis))
+
+        options: Any = {"method": "percentile", "random_state": rng}  # the name that SciPy before 1.15 knows too
+        drawn = np.stack(
+            [
+                scipy.stats.bootstrap(
+                    (norms[side],), logarithms, n_resamples=resamples, **options
+                ).bootstrap_distribution
+                for norms in self.norms.values()
+            ],
+            axis=1,
+        )
+        sizes = np.log(list(self.norms))
+        return np.stack([np.polyfit(sizes, level, 1, w=1 / level.std(axis=1))[0] for level in drawn])
 
     def decide(self, order: StochasticOrder, *, alpha: float = 1e-6, wanted_resolution: float = math.inf) -> Decision:
         """Compare an order. An upper bound is rejected where the samples grow faster, a definite one also where slower.
@@ -210,13 +260,11 @@ def estimate(
     if q and min(samples_by_size, default=2) < 2:
         raise InvalidInput("sizes", list(samples_by_size), "give sizes >= 2, log(n) divides the norms")
     norms = {n: subordinate_norm(samples, batch=1, rng=rng) for n, samples in samples_by_size.items()}
+    if q:
+        norms = {n: Norms(*(bound / math.log(n) ** float(q) for bound in found)) for n, found in norms.items()}
     lower, upper = (
         tuple(
-            fit_exponent(
-                {n: found[side] / math.log(n) ** float(q) if q else found[side] for n, found in norms.items()},
-                statistic=Statistic.QUANTILE,
-                level=level,
-            )
+            fit_exponent({n: found[side] for n, found in norms.items()}, statistic=Statistic.QUANTILE, level=level)
             for level in levels
         )
         for side in (0, 1)
@@ -224,7 +272,7 @@ def estimate(
     said = _warnings(levels, lower, upper)
     for warning in said:
         warnings.warn(warning, LimesWarning, stacklevel=2)
-    return OrderEstimate(levels, lower, upper, q, said)
+    return OrderEstimate(levels, lower, upper, q, said, norms)
 
 
 def _warnings(

@@ -10,6 +10,7 @@ and each smooth activation adds the equation that `p` satisfies:
 
     tanh      p = 1 − y²                     sin, cos    the pair, each the other's slope up to a sign
     softplus  p = σ,  σ' = σ(1 − σ) u'       exp         p = y
+    sigmoid   p = σ(1 − σ)                   φ(cs)       as φ, at c u
     erf       p = (2/√π) e^{−u²}             He_k/√k!    the three-term recurrence, in series
     (leaky) ReLU    p constant: exact as long as `u_0 != 0`, which is required
 
@@ -28,6 +29,7 @@ import numpy as np
 
 from theory.activations import Activation, Cos, Erf, Exp, Hermite, Identity, LeakyReLU, ReLU, Sin, Softplus, Tanh
 from theory.errors import InvalidInput
+from theory.scaled_activations import Scaled, Sigmoid
 
 from .activations import homogeneous_slopes
 from .arithmetic import Arithmetic, Elementary, Numbers
@@ -85,15 +87,21 @@ def _(activation: Tanh, u: Numbers, arithmetic: Arithmetic) -> tuple[Numbers, ..
 
 @_compose.register
 def _(activation: Softplus, u: Numbers, arithmetic: Arithmetic) -> tuple[Numbers, ...]:
-    left = arithmetic.apply(Elementary.EXP, -u[0])
-    sigma, slope = np.empty_like(u), np.empty_like(u)
-    sigma[0] = 1 / (1 + left)
-    slope[0] = sigma[0] / (1 + arithmetic.apply(Elementary.EXP, u[0]))
-    du = _times_order(u)
-    for k in range(1, len(u)):
-        sigma[k] = _convolve(du, slope, 1, k) / k
-        slope[k] = sigma[k] - _convolve(sigma, sigma, 0, k)
-    return _integrate(arithmetic.apply(Elementary.SOFTPLUS, u[0]), sigma, du), sigma, slope
+    sigma, slope = _logistic(u, arithmetic)
+    return _integrate(arithmetic.apply(Elementary.SOFTPLUS, u[0]), sigma, _times_order(u)), sigma, slope
+
+
+@_compose.register
+def _(activation: Sigmoid, u: Numbers, arithmetic: Arithmetic) -> tuple[Numbers, ...]:
+    sigma, slope = _logistic(u, arithmetic)
+    return sigma, slope, slope - 2 * multiply(sigma, slope)
+
+
+@_compose.register
+def _(activation: Scaled, u: Numbers, arithmetic: Arithmetic) -> tuple[Numbers, ...]:
+    c = activation.factor
+    value, slope, curvature = compose(activation.inner, c * u, arithmetic, 2)
+    return value, c * slope, c * c * curvature
 
 
 @_compose.register
@@ -178,6 +186,17 @@ def _exponential(u: Numbers, arithmetic: Arithmetic) -> Numbers:
     for k in range(1, len(u)):
         y[k] = _convolve(du, y, 1, k) / k
     return y
+
+
+def _logistic(u: Numbers, arithmetic: Arithmetic) -> tuple[Numbers, Numbers]:
+    """`σ(u)` and `σ'(u)`, the sigmoid."""
+    sigma, slope, du = np.empty_like(u), np.empty_like(u), _times_order(u)
+    sigma[0] = 1 / (1 + arithmetic.apply(Elementary.EXP, -u[0]))
+    slope[0] = sigma[0] / (1 + arithmetic.apply(Elementary.EXP, u[0]))
+    for k in range(1, len(u)):
+        sigma[k] = _convolve(du, slope, 1, k) / k
+        slope[k] = sigma[k] - _convolve(sigma, sigma, 0, k)
+    return sigma, slope
 
 
 def _sine_and_cosine(u: Numbers, arithmetic: Arithmetic) -> tuple[Numbers, Numbers]:

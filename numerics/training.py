@@ -175,7 +175,8 @@ class _Task(NamedTuple):
             raise InvalidInput("loss", loss, "give a Loss, such as Loss.HALF_SUM")
         trained = np.ones(network.parameter_count)
         for layer in frozen if isinstance(frozen, Iterable) else (frozen,):
-            if not isinstance(layer, int | np.integer) or not 1 <= layer <= len(network.slices):
+            number = isinstance(layer, int | np.integer) and not isinstance(layer, bool)
+            if not number or not 1 <= layer <= len(network.slices):
                 raise InvalidInput("frozen", layer, f"the layers are 1..{len(network.slices)}")
             trained[network.slices[layer - 1]] = 0
         return cls(network, len(start), X, as_labels(y, len(start), len(X), network.outputs), tested, loss, trained)

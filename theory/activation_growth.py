@@ -91,6 +91,7 @@ c, R = symbols("c R", positive=True)
 j = Symbol("j", integer=True, nonnegative=True)
 
 ODD = 2 * k - 1
+SIGMOID_DERIVATIVE = Derivative((1 + tanh(s / 2)) / 2, (s, k))
 
 POSITIVE = Interval.open(0, oo)
 SIZES = {s: S.Reals, k: Interval(1, oo)}
@@ -166,23 +167,13 @@ def lower_bound() -> Derivation:
 @cache
 def sigmoid_bound() -> Derivation:
     """`‖σ^{(k)}‖ <= k! π^{1−k}/4`."""
-    inner = tanh_bound()
-    derivation = Derivation(
-        Derivative((1 + tanh(s / 2)) / 2, (s, k)), r"\sigma^{(k)}(s)", SIZES, "The growth of the derivatives of sigmoid"
-    )
-    return derivation.then(
-        factorial(k) * pi ** (1 - k) / 4,
-        because=r"that of $\tanh$, with the factor $2^{-k-1}$",
-        relation=Relation.DECIDES,
-        reason=Rescaled(tanh(s), k, inner),
-        using=(inner,),
-    )
+    derivation = Derivation(SIGMOID_DERIVATIVE, r"\sigma^{(k)}(s)", SIZES, "The growth of the derivatives of sigmoid")
+    return _from_tanh(derivation, factorial(k) * pi ** (1 - k) / 4, r"that of $\tanh$, with the factor $2^{-k-1}$")
 
 
 @cache
 def softplus_bound() -> Derivation:
     """`‖softplus^{(k+1)}‖ <= k! π^{1−k}/4`, for `k >= 1`: its derivative is `σ`."""
-    inner = tanh_bound()
     derivation = Derivation(
         Derivative(log(1 + exp(s)), (s, k + 1)),
         r"\log(1 + e^s)^{(k+1)}",
@@ -190,15 +181,9 @@ def softplus_bound() -> Derivation:
         "The growth of the derivatives of softplus",
     )
     derivation = derivation.then(
-        Derivative((1 + tanh(s / 2)) / 2, (s, k)), because="the first derivative is the sigmoid", reason=OneDerivative()
+        SIGMOID_DERIVATIVE, because="the first derivative is the sigmoid", reason=OneDerivative()
     )
-    return derivation.then(
-        factorial(k) * pi ** (1 - k) / 4,
-        because=r"that of $\tanh$, with the factor $2^{-k-1}$",
-        relation=Relation.DECIDES,
-        reason=Rescaled(tanh(s), k, inner),
-        using=(inner,),
-    )
+    return _from_tanh(derivation, sigmoid_bound().conclusion, "the bound of the sigmoid")
 
 
 @cache
@@ -257,36 +242,32 @@ def identity_derivatives() -> Derivation:
 @cache
 def scaled(c: Expr = c) -> Derivation:
     """`|(tanh cs)^{(m)}| >= 2 m! (2/π)^{m+1} c^m` at `s = 0`, for `c > 0` and the odd order `m = 2k − 1`."""
-    inner = lower_bound()
     derivation = Derivation(
         Derivative(tanh(c * s), (s, ODD)),
         rf"\tanh({c} s)^{{(2k-1)}}",
         SIZES | ({c: POSITIVE} if c.is_Symbol else {}),
         "A hyperbolic tangent of another scale",
     )
-    return derivation.then(
-        2 * factorial(ODD) * (2 / pi) ** (2 * k) * c**ODD,
-        because="the chain rule, at $s = 0$",
-        relation=Relation.DECIDES,
-        reason=Rescaled(tanh(s), ODD, inner),
-        using=(inner,),
-    )
+    bound = lower_bound().conclusion * c**ODD
+    return _from_tanh(derivation, bound, "the chain rule, at $s = 0$", ODD, lower_bound())
 
 
 @cache
 def scaled_bound() -> Derivation:
     """`‖(tanh cs)^{(k)}‖ <= k! (2/π)^{k−1} c^k`."""
-    inner = tanh_bound()
     derivation = Derivation(
         Derivative(tanh(c * s), (s, k)), r"\tanh(cs)^{(k)}", SIZES | {c: POSITIVE}, "The growth at another scale"
     )
-    return derivation.then(
-        factorial(k) * (2 / pi) ** (k - 1) * c**k,
-        because="the chain rule",
-        relation=Relation.DECIDES,
-        reason=Rescaled(tanh(s), k, inner),
-        using=(inner,),
-    )
+    return _from_tanh(derivation, tanh_bound().conclusion * c**k, "the chain rule")
+
+
+def _from_tanh(
+    derivation: Derivation, bound: Expr, because: str, order: Expr = k, inner: Derivation | None = None
+) -> Derivation:
+    """One more line: a bound on a derivative of `α + β tanh(γ s)` from `inner`, by default `tanh_bound`."""
+    inner = tanh_bound() if inner is None else inner
+    reason = Rescaled(tanh(s), order, inner)
+    return derivation.then(bound, because=because, relation=Relation.DECIDES, reason=reason, using=(inner,))
 
 
 @cache

@@ -40,7 +40,7 @@ zero is not orthogonal to `x`). For `L >= 3` there is none: where `Θ¹ = 0`, `�
 if and only if `f_0 = y`, when `Θ` is regular.
 
 Source: W (arXiv:2511.07272), Proposition 4, for `L >= 2`. Departures: the part `Σ̇^l D^{l−1}` of the lower layers is of
-the order of `T^l`; the conditions above. The law of `⟨h_0, δh'⟩` is in `numerics/inner_products.py`, for `L = 1`.
+the order of `T^l`; the conditions above. The law of `⟨h_0, δh'⟩` is in `numerics/inner_products.py`.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from sympy import Expr, Rational, Set, Symbol
 
 from .errors import InvalidInput
+from .typeset import latex
 
 ONE_ULP = Rational(1, 2**52)  # of a double near one; so far outside an interval, a value is clipped
 
@@ -95,3 +96,12 @@ class Formula:
             point[parameter.symbol], note = parameter.admit(at[parameter.name])
             notes += [note] if note else []
         return point, tuple(notes)
+
+    def _repr_latex_(self) -> str:
+        r"""The definition, or the expression, which is derived for it.
+
+        >>> Formula("half", "A half", (), "", expression=lambda: Rational(1, 2))._repr_latex_()
+        '$\\displaystyle \\frac{1}{2}$'
+        """
+        code = self.definition if self.expression is None else latex(self.expression())
+        return f"$\\displaystyle {code}$"

@@ -46,7 +46,7 @@ FORMULAS: dict[str, Formula] = {
         ),
         Formula(
             "relu-ntk-normalised",
-            "The same, divided by its value L + 1 on the diagonal",
+            "The neural tangent kernel of a deep ReLU network, divided by its value L + 1 on the diagonal",
             (_RHO, _L),
             _W,
             definition=r"\bar\Theta^{(L)} = \Theta^{(L)}/(L+1)",

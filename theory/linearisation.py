@@ -16,10 +16,27 @@ and what counts is how the training time `ηs` depends on the width: it is `m^α
 at a fixed time, `s ∝ 1/η`. For `α = −β <= 0` no term is larger than that of `d = 2`, as is shown here: the root mean
 square of `f − f_lin` is of order `m^{2α−1}` at fixed steps, and `m^{−1}` at a fixed time.
 
-Status. One step: as exact as the exponents of `C_{0,d}`, derived for one hidden layer. Several steps, and other points
-than the training points: an argument, measured by the claim `rate-scaling`, for smooth activations. **ReLU** is outside
-of it: its series along the gradient has no radius of convergence that stays as the width grows, and the kinks give
-`m^{2α−1/2}` and `m^{−1/2}` (`numerics/linearised.py`), although `C_{0,2}`, where it is defined, is of order `m^{−1}`.
+**Two hidden layers, proof for one step.** Let `f = c a·φ(u²)`, `u² = cWφ(u¹)`, `u¹ = W¹x`, `c = √(c_φ/m)`, `‖x‖ = 1`,
+the first three derivatives of φ bounded. Along `θ + ε∇f`, at `ε = 0`, with
+
+    w = a φ'(u²),   b = Wᵀw,   N = (c²|φ(u¹)|² + c² W diag(φ'(u¹)²) Wᵀ) diag φ'(u²),   p = φφ'²(u¹),   s = φ''φ'²(u¹),
+
+    f'' = 2c³ (φφ')(u²)·Na + c³ Σ_k φ''(u²_k) a_k (Na)_k² + 2c⁶ |w|² p·b + c⁶ Σ_j s_j b_j³.
+
+Given the hidden weights each part is an odd polynomial, of degree 3 at most, in the normal vector `a`: its mean is 0,
+and its variance at most a number times the squared lengths of its coefficient tensor and of that one's contractions. As
+`‖W‖² = O(m)` in all moments, so that `‖N‖ = O(1)` and `‖cov b‖ = O(m)`, these are `O(c⁶ m)` for the first two parts
+and `O(c¹² m⁴)` for the others: **`f''` has the mean 0 and the root mean square `O(m^{−1})`**, and so has
+`C_{0,2} = ½ η² f''`. The third derivative is `O(m^{−1})` without any cancellation, by Hölder, up to the end of a step
+of fixed rate: it moves `W` by `O(1)` in norm, `a` by `O(1)` in length. So after one step `f − f_lin` is `O(m^{−1})` in
+root mean square, as with one hidden layer. With several points the parts are the same, between points. ∎
+
+Status. One step: proved for one and two hidden layers; beyond, by the cluster rule, which is conjectured (Huang and Yau
+(2020), arXiv:1909.08156, have `m^{−1}` up to logarithms for the change of the kernel, at any depth and time). Several
+steps: the terms of second order are then sums of `∇f(x)·∇²f(x')∇f(x'')` with coefficients that do not grow: an
+argument, measured by the claims `linearised-network` and `rate-scaling`. **ReLU** is outside of it: its series along
+the gradient has no radius of convergence that stays as the width grows, and the kinks give `m^{2α−1/2}` and `m^{−1/2}`
+(`theory/linearisation_lag.py`), although `C_{0,2}`, where it is defined, is of order `m^{−1}`.
 
 Source: C (arXiv:2401.04013), theorems 3.1 and 3.2: `O(r(n)/m(n))` for the rate `r(n) η`. Departures: at fixed
 steps `r²/n`, not `r/√n`; the fixed time.

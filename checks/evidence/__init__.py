@@ -6,6 +6,7 @@ from .derived import Asymptotics, Identity, Limit
 from .enclosure import Enclosure
 from .expectation import Expectation
 from .experiment import Experiment
+from .paired import PairedComparison
 from .property import Property
 from .scaling import Scaling
 
@@ -18,6 +19,7 @@ __all__ = [
     "Experiment",
     "Identity",
     "Limit",
+    "PairedComparison",
     "Property",
     "Scaling",
 ]

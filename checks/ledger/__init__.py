@@ -1,4 +1,4 @@
-"""The ledger: every claim that `limes` judges, by its id. A module here holds a chapter of claims and only states them.
+"""The ledger: every claim that `limes` judges, by its id, and the chapters they stand in. The modules here only state.
 
 A new claim is a record in one of these modules, a derivation in `theory/`, and a test; nothing else is touched.
 """
@@ -34,31 +34,30 @@ from . import (
     training,
 )
 
+CHAPTERS: dict[str, tuple[Claim, ...]] = {
+    "kernels": (*kernels.CLAIMS, *networks.CLAIMS, *convolution.CLAIMS),
+    "depth": (*depth.CLAIMS, *depth_scaling.CLAIMS, *kernel_conditions.CLAIMS),
+    "features": (*features.CLAIMS, training.text_features),
+    "dynamics": (
+        *dynamics.CLAIMS,
+        *early_stopping.CLAIMS,
+        *(one for one in training.CLAIMS if one is not training.text_features),
+    ),
+    "correlations": (
+        *correlations.CLAIMS,
+        *correlation_decay.CLAIMS,
+        *linearisation.CLAIMS,
+        *deviation.CLAIMS,
+        *activation_growth.CLAIMS,
+        *orders.CLAIMS,
+        *symmetries.CLAIMS,
+        *external_scale.CLAIMS,
+    ),
+    "layerwise": (*layerwise.CLAIMS, *balance.CLAIMS, *schedules.CLAIMS),
+}
 LEDGER: dict[str, Claim] = {}
-for _chapter in (
-    kernels,
-    networks,
-    convolution,
-    depth,
-    depth_scaling,
-    kernel_conditions,
-    features,
-    dynamics,
-    early_stopping,
-    training,
-    layerwise,
-    balance,
-    schedules,
-    correlations,
-    correlation_decay,
-    linearisation,
-    deviation,
-    activation_growth,
-    orders,
-    symmetries,
-    external_scale,
-):
-    for _claim in _chapter.CLAIMS:
+for _claims in CHAPTERS.values():
+    for _claim in _claims:
         assert _claim.id not in LEDGER, f"two claims have the id {_claim.id}"
         LEDGER[_claim.id] = _claim
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache, partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,6 @@ from sympy import Product, Rational, Sum, asin, cos, pi, symbols
 
 from numerics import certified_orthants, data, features, inner_products, kernels
 from numerics.balls import precision
-from numerics.exponents import Statistic
 from numerics.networks import MLP
 from numerics.optimisers import GradientDescent
 from numerics.trained_features import Trained, summed_residual, train_from_residual
@@ -35,9 +35,9 @@ Vector = NDArray[np.float64]
 DIMENSION, TRAINED = 3, 2
 RESIDUAL = np.array([1.0, -1.0])  # f_0 − y: each network's labels are its own outputs less this
 FEW_STEPS = GradientDescent(0.15, steps=6)
-FINE_STEPS = GradientDescent(0.05, steps=20)  # close to the flow
 LARGE = 3.0  # times the residual: the terms of second order then count
 BRIEFLY = GradientDescent(1e-8, steps=2)  # so that no neuron changes its sign
+HIDDEN = {1: "one hidden layer", 2: "two hidden layers"}
 WIDTHS = {1: (64, 256, 1024), 2: (32, 64, 128)}
 BLOCK = 4  # networks
 AT_ONCE = 2**18  # weights of a layer trained at a time
@@ -52,24 +52,27 @@ def points() -> Vector:
     return data.sphere(np.random.default_rng(2511_07272), 2 * TRAINED, DIMENSION)
 
 
-def run(
-    rng: np.random.Generator, count: int, width: int, depth: int, method: GradientDescent, scale: float = 1.0
-) -> Trained:
-    """Networks trained on the first points, each from the residual `scale · RESIDUAL`."""
+def run(rng: np.random.Generator, count: int, width: int, depth: int, scale: float = 1.0) -> Trained:
+    """Networks trained on the first points for a few steps, each from the residual `scale · RESIDUAL`."""
     network = MLP.of_depth(DIMENSION, width=width, depth=depth)
     return train_from_residual(
-        network, rng, count, points()[:TRAINED], scale * RESIDUAL, method, X_test=points()[TRAINED:]
+        network, rng, count, points()[:TRAINED], scale * RESIDUAL, FEW_STEPS, X_test=points()[TRAINED:]
     )
 
 
 def in_parts(
-    statistic: Callable[[Trained], Vector], rng: np.random.Generator, count: int, width: int, depth: int
+    statistic: Callable[[Trained], Vector],
+    rng: np.random.Generator,
+    count: int,
+    width: int,
+    depth: int,
+    scale: float = 1.0,
 ) -> Vector:
     """A statistic of `count` networks after a few steps, of which wide ones are trained a few at a time."""
     size = max(1, AT_ONCE // width**depth)
     sizes = [min(size, count - begun) for begun in range(0, count, size)]
     parts = zip(rng.spawn(len(sizes)), sizes, strict=True)
-    return np.concatenate([statistic(run(stream, some, width, depth, FEW_STEPS)) for stream, some in parts])
+    return np.concatenate([statistic(run(stream, some, width, depth, scale)) for stream, some in parts])
 
 
 @cache
@@ -124,28 +127,83 @@ def first_order_limit(depth: int = 1) -> Vector:
     return features.deviation_given(points()[:TRAINED], RESIDUAL, points(), depth=depth)[np.triu_indices(len(points()))]
 
 
-def standardised(rng: np.random.Generator, count: int, *, width: int, sizes: bool) -> Vector:
-    """The changes of `⟨h, h'⟩` at the two other points, one hidden layer, less their means, over their deviations.
+class Law(NamedTuple):
+    """Of the changes of `⟨h, h'⟩` at the two other points, after few steps from the large residual, given `f_0`.
 
-    The means and variances are those given each network's outputs. Block means, `(count, 3)`, of the sizes or not.
+    For 3 pairs, in units of the standard `deviation`: the mean is `mean + slope · f_0`, of which `D` is `alone`. The
+    variance is 1, and `unconditional` where `f_0` is not known.
     """
-    found = run(rng, BLOCK * count, width, 1, FINE_STEPS, LARGE)
-    x, time = points(), FINE_STEPS.learning_rate * FINE_STEPS.steps
-    law = inner_products.change(x[:TRAINED], found.outputs - LARGE * RESIDUAL, found.outputs, x[TRAINED:], t=time)
-    pairs = np.triu_indices(TRAINED)
-    scores = ((found.change[:, TRAINED:, TRAINED:] - law.mean) / np.sqrt(law.variance))[:, *pairs]
-    return block_means(np.abs(scores) if sizes else scores)
+
+    mean: Vector
+    slope: Vector
+    alone: Vector
+    unconditional: Vector
+    deviation: Vector
+
+    def standardised(self, found: Trained) -> Vector:
+        changes = found.change[:, TRAINED:, TRAINED:][:, *np.triu_indices(TRAINED)]
+        return changes / self.deviation - self.mean - found.outputs @ self.slope
 
 
 @cache
-def parts_of_mean() -> tuple[Vector, Vector]:
-    """What the parts of second order, and `D`, add to the standardised means: shifts if they were forgotten."""
-    x, time = points(), FINE_STEPS.learning_rate * FINE_STEPS.steps
-    zero = np.zeros(TRAINED)
-    law = inner_products.change(x[:TRAINED], -LARGE * RESIDUAL, zero, x[TRAINED:], t=time)
-    alone = features.deviation(x[:TRAINED], -LARGE * RESIDUAL, zero, x[TRAINED:], t=time, depth=1)
-    pairs = np.triu_indices(TRAINED)
-    return ((law.mean - alone) / np.sqrt(law.variance))[pairs], (alone / np.sqrt(law.variance))[pairs]
+def law(depth: int) -> Law:
+    """From the formulas: the mean is affine in `f_0`."""
+    X, X_test, pairs = points()[:TRAINED], points()[TRAINED:], np.triu_indices(TRAINED)
+    kernel = kernels.ntk(X, depth=depth)
+    sums = inner_products.summed_product(kernel, LARGE * RESIDUAL, FEW_STEPS.learning_rate, FEW_STEPS.steps)
+    outputs = np.concatenate([np.zeros((1, TRAINED)), np.eye(TRAINED)])
+    found = inner_products.change_given(X, *sums, outputs, X_test, depth=depth)
+    mean, deviation = found.mean[:, *pairs], np.sqrt(found.variance[0][pairs])
+    alone = features.deviation_given(X, sums[0], X_test, depth=depth)[pairs]
+    slope = (mean[1:] - mean[0]) / deviation
+    unconditional = 1 + np.einsum("ip,ij,jp->p", slope, kernels.nngp(X, depth=depth), slope)
+    return Law(mean[0] / deviation, slope, alone / deviation, unconditional, deviation)
+
+
+def standardised(rng: np.random.Generator, count: int, *, width: int, depth: int, sizes: bool) -> Vector:
+    """The changes less their means given each network's outputs, over their deviations: block means, `(count, 3)`.
+
+    Of their sizes, or not.
+    """
+    scores = in_parts(law(depth).standardised, rng, BLOCK * count, width, depth, LARGE)
+    return block_means(np.abs(scores) if sizes else scores)
+
+
+def mean_given_outputs(depth: int, width: int) -> Expectation:
+    """The mutants are the shifts if a part were forgotten, or counted twice."""
+    forgotten: dict[str, Callable[[Vector], Vector]] = {
+        "without the parts of second order": lambda _: law(depth).mean - law(depth).alone,
+        "without D": lambda _: law(depth).alone,
+        "second order counted twice": lambda _: law(depth).alone - law(depth).mean,
+        "D counted twice": lambda _: -law(depth).alone,
+    }
+    return Expectation(
+        name=f"{HIDDEN[depth]}, width {width}: the mean given the outputs",
+        draw=partial(standardised, width=width, depth=depth, sizes=False),
+        prediction=Prediction.number(lambda: np.zeros(3), forgotten),
+        scale=(1.0,) * 3,
+        chunk=150,
+        budget=8,
+        resolution=0.5,
+    )
+
+
+def variance_given_outputs(depth: int, width: int) -> Expectation:
+    """The mutants are other variances, among them the one that does not know the outputs."""
+    wrong: dict[str, Callable[[Vector], Vector]] = {
+        f"{factor} times the variance": partial(np.multiply, np.sqrt(factor)) for factor in (0.0, 0.25, 0.5, 2.0, 4.0)
+    }
+    return Expectation(
+        name=f"{HIDDEN[depth]}, width {width}: the variance given the outputs",
+        draw=partial(standardised, width=width, depth=depth, sizes=True),
+        prediction=Prediction.number(
+            lambda: np.full(3, np.sqrt(2 / np.pi)),  # the mean size of a standard normal variable
+            wrong | {"that without them": lambda right: right * np.sqrt(law(depth).unconditional)},
+        ),
+        chunk=150,
+        budget=8,
+        resolution=0.4,
+    )
 
 
 def largest(rng: np.random.Generator, width: int, count: int, *, depth: int) -> Vector:
@@ -155,11 +213,6 @@ def largest(rng: np.random.Generator, width: int, count: int, *, depth: int) -> 
         return np.abs(found.after[:, 0] - found.before[:, 0]).max(axis=1) / -ndtri(1 / width)
 
     return in_parts(highest, rng, count, width, depth)
-
-
-def spread(rng: np.random.Generator, width: int, count: int, *, depth: int) -> Vector:
-    """The size of the change of `⟨h, h'⟩` at the other two points, `(count,)`."""
-    return in_parts(lambda found: np.abs(found.change[:, TRAINED, TRAINED + 1]), rng, count, width, depth)
 
 
 def unmoved(rng: np.random.Generator, depth: int = 2, away: float = np.pi) -> str:
@@ -249,8 +302,9 @@ features_move = claim(
     findings=(
         "D_l = T_l + Sigma'_l D_(l-1): layers below the last one contribute at the same order",
         "the limit is reached like m^(-1/2), not 1/m: about sqrt(m) neurons change their sign",
-        "the first part holds for L = 1 too; there the change of <h, h'> given f_0 is Gaussian and its law known",
-        "for L >= 2 the change of <h, h'> is measured to be of order one; its law is not derived",
+        "both parts hold for L = 1 too; for every L the law of the change of <h, h'> given f_0 is Gaussian and known",
+        "its mean leaves out units held at zero at a training point x_i by drives from both sides: nothing where x, x'"
+        " are not trained, at x' = x_i and L = 1 at most q_i^2 sin(x, x_i)/(16 pi), for residuals of one direction",
         "the normalised features sqrt(2/m) h move by O(m^(-1/2)), their inner products by O(1/m)",
     ),
     formulas=("orthant-2", "orthant-3", "orthant-4", "feature-deviation"),
@@ -324,48 +378,10 @@ features_move = claim(
             *(chamber_evidence(name) for name in CHAMBERS),
         ],
         "inner products change": [
-            Expectation(
-                name="one hidden layer, width 512: the mean given the outputs",
-                draw=partial(standardised, width=512, sizes=False),
-                prediction=Prediction.number(
-                    lambda: np.zeros(3),
-                    {
-                        "without the parts of second order": lambda _: parts_of_mean()[0],
-                        "without D": lambda _: parts_of_mean()[1],
-                        "D counted twice": lambda _: -parts_of_mean()[1],
-                        "second order counted twice": lambda _: -parts_of_mean()[0],
-                    },
-                ),
-                scale=(1.0,) * 3,
-                chunk=150,
-                budget=8,
-                resolution=0.5,
-            ),
-            Expectation(
-                name="one hidden layer, width 512: the variance given the outputs",
-                draw=partial(standardised, width=512, sizes=True),
-                prediction=Prediction.number(
-                    lambda: np.full(3, np.sqrt(2 / np.pi)),  # the mean size of a standard normal variable
-                    {
-                        f"{factor} times the variance": partial(np.multiply, np.sqrt(factor))
-                        for factor in (0.0, 0.25, 0.5, 2.0, 4.0)
-                    },
-                ),
-                chunk=150,
-                budget=8,
-                resolution=0.3,
-            ),
-            Scaling(
-                name="two hidden layers: the median size does not fall",
-                draw=partial(spread, depth=2),
-                exponent=0.0,
-                sizes=(32, 64, 128),
-                statistic=Statistic.QUANTILE,
-                count=600,
-                budget=4,
-                resolution=0.6,
-                shifts=(-1.0, -0.5, 0.5, 1.0),
-            ),
+            mean_given_outputs(1, 512),
+            variance_given_outputs(1, 512),
+            mean_given_outputs(2, 256),
+            variance_given_outputs(2, 256),
         ],
         "where nothing moves": [
             Property(

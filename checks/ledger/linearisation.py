@@ -20,6 +20,7 @@ from theory.activations import Activation, Tanh
 from theory.correlations import rate_power
 from theory.linearisation import beta, j
 from theory.loss import Loss
+from theory.scaled_activations import Lacunary
 
 from ..claims import claim
 from ..evidence import Experiment, Identity, Scaling
@@ -27,7 +28,7 @@ from ..evidence.experiment import Measure
 from ..verdicts import Verdict
 from .correlation_decay import DIMENSION, SMOOTH, X_ONE
 from .sources import WEAK_CORRELATIONS
-from .training import lags
+from .training import THE_LAG, falling
 
 Vector = NDArray[np.float64]
 
@@ -101,6 +102,17 @@ def nonlinear_output(rng: np.random.Generator, width: int, count: int, *, step: 
         move = curvature_along_gradient(network, parameters, X_ONE, step * slope) + step * slope * squared
         found.append(np.abs(move + (start + move) ** 2 - start**2 - step * slope**2 * squared))
     return np.concatenate(found)
+
+
+def at_a_small_width(rng: np.random.Generator, count: int) -> Vector:
+    """By how much both at width 4 exceed 8 times those at 256: the correlation, the deviation after training."""
+    (X, X_test), sizes = points(), []
+    for width in (4, 256):
+        network = MLP(DIMENSION, (width,), activation=Tanh())
+        parameters, method = network.sample(rng, count), GradientDescent(0.1, 40)
+        gaps = deviations(network, parameters, X, LABELS, X_test, method, at=[method.steps])[0]
+        sizes.append(np.stack([criterion(network, parameters, X, X_test), gaps], axis=1))
+    return sizes[0] - 8 * sizes[1]
 
 
 # --- does the correlation at initialisation foretell the deviation? ---------------------------------------------------
@@ -204,6 +216,8 @@ linearisation_equivalence = claim(
         "Kendall's tau of C_{0,2} and the deviation, seed by seed: 0.4 after one step, 0.1 to 0.2 after 50; for random "
         "architectures 0.4 to 0.5; where features are learnt (mean field, multi-index target) 0.4 after 3 steps, 0.2 "
         "after 100: it foretells the start of training",
+        "the growth of the derivatives has no part in it: the lacunary activation, where they outgrow every k! R^(-k), "
+        "linearises like 1/n",
         "after one step the deviation is, as a function of C', the series of the C_{0,d}: it vanishes at all C' if and "
         "only if each of them does",
     ),
@@ -223,24 +237,15 @@ linearisation_equivalence = claim(
             early(0.0),
         ],
         "not weak, and they do not": [
-            Scaling(
-                name="mean field: C_{0,3} stays, one step",
-                draw=mean_field_shortfall,
-                exponent=0.0,
+            falling(
+                "mean field: C_{0,3} stays, one step",
+                mean_field_shortfall,
+                0.0,
                 sizes=(256, 512, 1024, 2048),
                 count=500,
                 budget=4,
-                resolution=0.4,
             ),
-            Scaling(
-                name="a nonlinear output, F + F^2, one step",
-                draw=nonlinear_output,
-                exponent=0.0,
-                sizes=(64, 128, 256, 512),
-                count=1500,
-                budget=4,
-                resolution=0.4,
-            ),
+            falling("a nonlinear output, F + F^2, one step", nonlinear_output, 0.0, count=1500, budget=4),
             Experiment(
                 name="a multi-index target learnt, and not",
                 draw=gaps_that_stay,
@@ -249,20 +254,32 @@ linearisation_equivalence = claim(
                 budget=12,
             ),
         ],
-        "not analytic: ReLU lags by n^(-1/2)": [
-            Scaling(
-                name="one step",
-                draw=partial(lags, block=8),
-                exponent=-0.5,
-                sizes=(64, 128, 256, 512),
-                count=200,
+        "not weak at a small width": [
+            Experiment(
+                name="correlation and deviation at width 4 over 8 times those at 256",
+                draw=at_a_small_width,
+                measure=Measure.MAJORITY,
+                chunk=50,
                 budget=8,
-                resolution=0.6,
             )
         ],
+        "no growth condition, and it linearises: 1/n": [
+            falling(
+                "the lacunary activation, two small steps",
+                partial(trained, activation=Lacunary(), steps=2, rate=0.004, depth=1),
+                -1.0,
+                statistic=Statistic.QUANTILE,
+                sizes=(64, 128, 256, 512, 1024),
+                count=75,
+                budget=4,
+                resolution=0.8,
+                shifts=(-1.0, -0.5, 0.5, 1.0),
+            )
+        ],
+        "not analytic: ReLU lags by n^(-1/2)": [THE_LAG],
         "foretold at initialisation, beyond chance": [
             foretold("seeds, one step", partial(by_seed, steps=1, rate=0.02)),
-            foretold("seeds, 50 steps", partial(by_seed, steps=50, rate=0.05), budget=40),
+            foretold("seeds, 50 steps", partial(by_seed, steps=50, rate=0.05), budget=100),
             foretold("architectures", by_architecture, chunk=50),
             foretold("features learnt, 3 steps", partial(features_foretold, steps=3)),
             foretold("features learnt, 100 steps", partial(features_foretold, steps=100), budget=20),

@@ -5,6 +5,9 @@ import pytest
 
 from checks.ledger import deviation as ledger
 from checks.verdicts import Verdict
+from numerics.networks import MLP
+from numerics.optimisers import GradientDescent
+from numerics.training import train
 from theory.activations import Tanh
 
 
@@ -24,6 +27,24 @@ def test_early_the_deviation_is_quadratic_in_the_rate():
 def test_opposite_claims_are_drawn_with_opposite_signs():
     grown = ledger.growth_with_noise(np.random.default_rng(2), 2)
     assert (ledger.growth_with_noise(np.random.default_rng(2), 2, sign=-1) == -grown).all()
+
+
+def test_a_fixed_time_is_the_same_time_at_all_widths_and_rates():
+    """Small rates come near the gradient flow, whatever they are; at the rates 0.1 and 0.025 to first order."""
+    fast, slow = (ledger.fixed_time(np.random.default_rng(5), 256, 3, alpha=alpha) for alpha in (0.0, -1.0))
+    assert slow == pytest.approx(fast, rel=0.25)
+    early = ledger.fixed_time(np.random.default_rng(5), 256, 3, alpha=-1.0, time=0.05)
+    assert (early < 0.3 * slow).all()
+
+
+def test_at_the_fixed_time_most_is_learnt():
+    labels, X_test = ledger.along_basis()
+    assert (np.abs(labels) == 1).all()
+    assert np.linalg.norm(X_test, axis=1) == pytest.approx(np.ones(12))
+    network = MLP(12, (512,), activation=Tanh())
+    parameters, method = network.sample(np.random.default_rng(6), 4), GradientDescent(0.1, 20)
+    losses = train(network, parameters, ledger.BASIS, labels, method, at=[0, 20]).losses
+    assert (losses[1] < 0.1 * losses[0]).all()
 
 
 def test_the_large_rate_is_beyond_the_largest_eigenvalue():

@@ -48,13 +48,15 @@ def test_distances_of_networks_trained_at_once_or_in_parts(depth: int, monkeypat
 def test_observations_have_the_shapes_stated() -> None:
     rng = np.random.default_rng(0)
     assert features.advantage(rng, 2, width=16).shape == (2, 4)
-    assert features.standardised(rng, 2, width=16, sizes=True).shape == (2, 3)
+    assert features.standardised(rng, 2, width=16, depth=2, sizes=True).shape == (2, 3)
     assert features.first_order_products(rng, 5, width=4).shape == (5, features.first_order_limit().size)
-    assert features.largest(rng, 16, 5, depth=2).shape == features.spread(rng, 16, 5, depth=2).shape == (5,)
+    assert features.largest(rng, 16, 5, depth=2).shape == (5,)
 
 
-def test_forgotten_parts_of_the_mean_are_told_apart() -> None:
-    """The shifts by which the mutants of the mean are wrong, in standard deviations."""
-    second_order, alone = features.parts_of_mean()
-    assert (second_order > 0.5).all()
-    assert (alone > 0.1).any()
+@pytest.mark.parametrize("depth", [1, 2])
+def test_forgotten_parts_of_the_law_are_told_apart(depth: int) -> None:
+    """The shifts by which the mutants of the mean are wrong, in standard deviations; and the variance without `f_0`."""
+    law = features.law(depth)
+    assert (law.mean - law.alone > 0.5).all()
+    assert (law.alone > 0.1).all()
+    assert (law.unconditional > 1.2).all()

@@ -64,3 +64,9 @@ def test_words_are_parsed_and_others_refused():
     for wrong in ("mode=1", "mode=fixed", "mode="):
         with pytest.raises(InvalidInput, match="fixed-steps, fixed-time"):
             parse_assignments([wrong], words=words)
+
+
+def test_at_a_small_width_both_are_compared_with_eight_times_those_of_a_large_one():
+    differences = ledger.at_a_small_width(np.random.default_rng(8), 40)
+    assert differences.shape == (40, 2)
+    assert (np.sign(differences).mean(axis=0) > 0).all()

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from checks.evidence.derived import Derived
 from checks.ledger import training
-from numerics import kernels
+from checks.verdicts import Level, Verdict
 from numerics.data_files import FOLDER_VARIABLE
 from theory.activations import Tanh
 
@@ -22,21 +23,12 @@ def test_windows_come_from_the_generated_text_without_a_file(monkeypatch):
     training.windows.cache_clear()
 
 
-def test_regression_on_digits_is_least_squares_for_the_linear_kernel():
-    """Minimum-norm least squares on the images themselves, but for the ridge."""
-    learnt, tested = np.split(np.random.default_rng(0).permutation(training.DIGITS), [30])
-    images = training.digits().images
-    weights = np.linalg.lstsq(images[learnt], training.one_hot()[learnt], rcond=None)[0]
-    found = training.regression(training.ntk_gram(0), learnt, tested)
-    assert np.allclose(found, images[tested] @ weights, rtol=0, atol=1e-4)
-
-
 def test_observations_have_their_shapes_and_come_from_the_generator():
     draws = {
         "distances": lambda rng: training.distances(rng, 16, 3, activation=Tanh()),
         "distances to the limit": lambda rng: training.distances(rng, 16, 3, activation=Tanh(), limit=True),
         "lags": lambda rng: training.lags(rng, 16, 3, block=2),
-        "on digits": lambda rng: training.distances_on_digits(rng, 16, 3),
+        "second orders": lambda rng: training.second_orders(rng, 16, 3),
         "most units": lambda rng: training.deviation_of_most(rng, 16, 3),
         "aggregate": lambda rng: training.aggregate_deviation(rng, 16, 3),
     }
@@ -47,7 +39,6 @@ def test_observations_have_their_shapes_and_come_from_the_generator():
         assert not np.array_equal(first, other), name
         assert np.isfinite(first).all(), name
     assert training.largest_falls(np.random.default_rng(0), 2).shape == (2, 1)
-    assert training.network_beside_kernel(np.random.default_rng(0), 2).shape == (2, 2)
 
 
 def test_the_limit_kernel_is_that_of_the_points():
@@ -66,7 +57,11 @@ def test_the_lag_is_small_where_the_step_is():
     )
 
 
-def test_the_convolutional_kernel_is_that_of_the_images():
-    images = training.digits().images[:2].reshape(2, 8, 8)
-    kernel = kernels.cntk(images, depth=2, pooling=kernels.Pooling.NONE)
-    assert np.allclose(training.cntk_gram(kernels.Pooling.NONE)[:2, :2], kernel, rtol=1e-10)
+def test_the_lag_is_proved():
+    exact = [item for _, _, item in training.linearised_network.evidence() if isinstance(item, Derived)]
+    assert len(exact) == 2
+    for evidence in exact:
+        finding = evidence.examine(Level.QUICK)
+        assert finding.verdict is Verdict.PROVED
+        assert finding.mutants.tried > 0
+        assert finding.mutants.survived == ()

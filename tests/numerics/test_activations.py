@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from numerics.activations import Array, dual, homogeneous_slopes, normalisation, pointwise
 from theory.activations import ACTIVATIONS, Activation, Cos, Erf, Exp, Hermite, Identity, LeakyReLU, ReLU, Sin
 from theory.errors import InvalidInput, LimesWarning
+from theory.scaled_activations import Scaled, Sigmoid
 
 CLOSED = [ReLU(), LeakyReLU(), LeakyReLU(1.0, -0.25), Identity(), Erf(), Sin(), Cos(), Exp()]
 CLOSED += [Hermite(degree) for degree in (0, 1, 2, 3, 7)]
@@ -54,7 +55,7 @@ class Shifted(ReLU):
         return sympy.Max(s, 0) + 1
 
 
-EVERY = [*CLOSED, ACTIVATIONS["tanh"](), ACTIVATIONS["softplus"](), Swish()]
+EVERY = [*CLOSED, ACTIVATIONS["tanh"](), ACTIVATIONS["softplus"](), Swish(), Sigmoid(), Scaled(Erf(), 0.5)]
 
 
 LEGENDRE = np.polynomial.legendre.leggauss(120)

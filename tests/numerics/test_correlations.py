@@ -9,7 +9,7 @@ from sympy import Matrix, diff, symbols
 
 from numerics import correlations
 from numerics.empirical import empirical_ntk, jacobian
-from numerics.networks import MLP
+from numerics.networks import MLP, Layer
 from theory.activations import Erf, Hermite, Identity, LeakyReLU, Softplus, Tanh
 from theory.errors import InvalidInput
 
@@ -26,21 +26,20 @@ def tensor(F, theta, values, order: int) -> np.ndarray:
     return result
 
 
-def brute_force(network: MLP, parameters, x, source, D: int, d: int) -> np.ndarray:
-    """`C_{D,d}`, with `D` axes, from its definition."""
+def brute_force(network: MLP, parameters, x, source, D: int, d: int, output=0, contracted_with=(0, 0, 0)) -> np.ndarray:
+    """`C_{D,d}` of an output, each contraction with the gradient of an output, with `D` axes, from its definition."""
     theta = symbols(f"theta_0:{network.parameter_count}", real=True)
     values = dict(zip(theta, map(float, parameters[0]), strict=True))
 
-    def F(point):
+    def F(point, output):
         (m, n), scale = network.shapes[0], network.feature_factors[0]
         u = Matrix(m, n, theta[: m * n]) * Matrix(point)
         hidden = u.applyfunc(network.activation.expression) * scale
-        return (Matrix(1, m, theta[m * n :]) * hidden)[0]
+        return (Matrix(network.outputs, m, theta[m * n :]) * hidden)[output]
 
-    contracted = tensor(F(x[0]), theta, values, D + d)
-    v = tensor(F(source[0]), theta, values, 1)
-    for _ in range(d):
-        contracted = contracted @ v
+    contracted = tensor(F(x[0], output), theta, values, D + d)
+    for j in contracted_with[:d]:
+        contracted = contracted @ tensor(F(source[0], j), theta, values, 1)
     return RATE ** (D / 2 + d) / (factorial(D) * factorial(d)) * contracted
 
 
@@ -58,6 +57,40 @@ def test_scalar_is_the_contracted_tensor(small, d):
     for along, at in ((None, x), (source, source)):
         found = correlations.scalar(network, parameters, x, 3, along=along, learning_rate=RATE)
         np.testing.assert_allclose(found[d - 1].ravel(), brute_force(network, parameters, x, at, 0, d), rtol=1e-11)
+
+
+def test_each_output_is_the_contracted_tensor():
+    """The form in the covector, `Σ c_j c_k C^{i; jk}`, at `d = 2`, and the linear one at `d = 1`."""
+    rng = np.random.default_rng(17)
+    network = MLP(1, (2,), outputs=2, activation=Tanh())
+    parameters, x, source, c = (
+        network.sample(rng),
+        rng.standard_normal((1, 1)),
+        np.array([[0.6]]),
+        np.array([0.7, -1.3]),
+    )
+    found = correlations.each_output(network, parameters, x, 2, c, along=source, learning_rate=RATE)[:, 0, 0, 0]
+    for i in range(2):
+        parts = np.array(
+            [[brute_force(network, parameters, x, source, 0, 2, i, (j, k)) for k in (0, 1)] for j in (0, 1)]
+        )
+        assert parts[0, 1] == pytest.approx(parts[1, 0], rel=1e-12)
+        assert found[1, i] == pytest.approx(c @ parts @ c, rel=1e-11)
+        first = [brute_force(network, parameters, x, source, 0, 1, i, (j,)) for j in (0, 1)]
+        assert found[0, i] == pytest.approx(c @ first, rel=1e-11)
+
+
+def test_an_output_along_its_own_gradient_is_a_network_with_one_output():
+    rng = np.random.default_rng(18)
+    network = MLP(2, (5, 4), outputs=3, activation=Erf(), bias_std=0.5)
+    parameters, X, sources = network.sample(rng, 2), rng.standard_normal((3, 2)), rng.standard_normal((4, 2))
+    *hidden, last = network.layers(parameters)
+    one = MLP(2, (5, 4), activation=Erf(), bias_std=0.5)
+    for i, unit in enumerate(np.eye(3)):
+        layers = [*hidden, Layer(last.weights[:, i : i + 1], last.biases[:, i : i + 1])]
+        own = one.pack([layer.weights for layer in layers], [layer.biases for layer in layers])
+        found = correlations.each_output(network, parameters, X, 4, unit, along=sources)[..., i]
+        np.testing.assert_allclose(found, correlations.scalar(one, own, X, 4, along=sources), rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("d", [1, 2])
@@ -149,6 +182,15 @@ def test_bad_input():
             correlations.vector_norms(network, theta, X, 1, learning_rate=rate)
     with pytest.raises(InvalidInput, match="outputs"):
         correlations.scalar(MLP(2, (3,), outputs=2, activation=Tanh()), np.zeros((1, 12)), X, 1)
+    pair = MLP(2, (3,), outputs=2, activation=Tanh())
+    for covector in (None, [1.0], [1.0, np.nan]):
+        with pytest.raises(InvalidInput, match=r"outputs|covector"):
+            correlations.each_output(pair, np.ones((1, 12)), X, 1, covector)
+    with pytest.raises(InvalidInput, match="outputs"):
+        correlations.operator_norm(pair, np.ones((1, 12)), X, 1)
+    for function in (correlations.scalar, correlations.vector_norms, correlations.vectors, correlations.operator):
+        with pytest.raises(InvalidInput, match="the options are along, learning_rate"):
+            function(network, theta, X, 1, learningrate=2.0)
     with pytest.raises(InvalidInput, match="along"):
         correlations.scalar(network, theta, X, 1, along=np.ones((1, 3)))
     with pytest.raises(InvalidInput, match="one network"):

@@ -56,7 +56,19 @@ def test_the_bound_depends_little_on_the_number_of_points():
 
 @pytest.mark.parametrize(
     ("angle", "points", "depth"),
-    [(0.0, 3, 2), (-1.0, 3, 2), (2.0, 3, 2), (math.nan, 3, 2), ("0.1", 3, 2), (0.1, 1, 2), (0.1, 2.5, 2), (0.1, 3, 0)],
+    [
+        (0.0, 3, 2),
+        (-1.0, 3, 2),
+        (2.0, 3, 2),
+        (math.nan, 3, 2),
+        ("0.1", 3, 2),
+        (0.1, 1, 2),
+        (0.1, 2.5, 2),
+        (0.1, 3, 0),
+        (True, 3, 2),
+        (0.1, True, 2),
+        (0.1, 3, True),
+    ],
 )
 def test_bad_bounds_are_refused(angle, points, depth):
     with pytest.raises(InvalidInput):

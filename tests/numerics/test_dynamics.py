@@ -15,12 +15,12 @@ from numerics import kernels
 from numerics.dynamics import (
     ConditioningWarning,
     DivergenceWarning,
-    OutsideRangeWarning,
     Stability,
     descend,
     distribution,
     predict,
 )
+from numerics.kernel_modes import OutsideRangeWarning
 from theory.errors import InvalidInput
 from theory.loss import Loss
 
@@ -376,3 +376,22 @@ def test_entries_near_the_overflow():
     assert predict(1e308 * np.eye(2), [1.0, 0.0], math.inf).train.tolist() == [1.0, 0.0]
     with pytest.raises(InvalidInput, match="overflow"):
         predict(np.full((2, 2), 1e308), [1.0, 0.0], 1.0)
+
+
+@pytest.mark.parametrize(("y", "f0"), [([1e200, 1.0], None), ([1e308, 0.0], [-1e308, 0.0]), ([0.0, 0.0], [1e155, 1.0])])
+def test_residuals_that_overflow_are_refused(y, f0):
+    for call in (
+        lambda: predict(np.eye(2), y, [0.0, 1.0, math.inf], f0=f0),
+        lambda: descend(np.eye(2), y, [0, 1], 0.5, f0=f0),
+    ):
+        with pytest.raises(InvalidInput, match=r"f0, y = .*overflow"):
+            call()
+    found = predict(np.eye(2), [1e150, -1e150], [0.0, math.inf])  # its loss does not
+    assert found.train.tolist() == [[0, 0], [1e150, -1e150]]
+
+
+def test_other_overflows_are_refused_by_the_name_of_what_is_too_large():
+    with pytest.raises(InvalidInput, match="kernel_test"):
+        predict(np.eye(2), [1e10, 1.0], 1.0, kernel_test=[[1e300, 1.0]])
+    with pytest.raises(InvalidInput, match="nngp"):
+        distribution([[1.0, 0.5], [0.5, 1.0]], np.full((2, 2), 1.7e308), [1.0, 0.0], 0.0)

@@ -142,8 +142,13 @@ def test_a_linear_network_is_a_polynomial_of_its_depth():
 
 def test_bad_input():
     network = MLP(2, (3,), activation=Tanh())
-    with pytest.raises(InvalidInput, match="outputs"):
-        jets.forward(MLP(2, (3,), outputs=2, activation=Tanh()), np.zeros((1, 12)), [[1.0, 2.0]])
+    pair = MLP(2, (3,), outputs=2, activation=Tanh())
+    for called in (
+        lambda: jets.gradient(pair, np.zeros((1, 12)), [[1.0, 2.0]]),
+        lambda: jets.forward(pair, np.zeros((1, 12)), [[1.0, 2.0]]).outputs,
+    ):
+        with pytest.raises(InvalidInput, match="outputs"):
+            called()
     with pytest.raises(InvalidInput, match="parameters"):
         jets.forward(network, np.zeros((1, 3)), [[1.0, 2.0]])
     with pytest.raises(InvalidInput, match="X"):

@@ -225,6 +225,12 @@ def test_sample_refuses(batch):
         LinearNetwork(width=2, initialisation=Gaussian()).sample(np.random.default_rng(0), batch)
 
 
+@pytest.mark.parametrize("rng", [None, 0, np.random.RandomState(0)])
+def test_sample_wants_a_generator(rng):
+    with pytest.raises(InvalidInput, match="rng"):
+        LinearNetwork(width=2).sample(rng)
+
+
 def test_laws_and_schedules_given_as_text_or_numbers_are_refused():
     with pytest.raises(InvalidInput, match="vectors"):
         Orthogonal(vectors="unit")

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from scipy.integrate import dblquad
 from scipy.linalg import expm
 
 from numerics.convolutional_networks import CNN
+from numerics.correlations import scalar
 from numerics.data import sphere
 from numerics.dynamics import DivergenceWarning
 from numerics.empirical import jacobian
@@ -119,19 +119,34 @@ def test_a_convolutional_network_beside_its_linearisation():
     assert np.allclose(own.test_outputs, linear.test_outputs, rtol=0, atol=1e-13)
 
 
-def test_the_lag_of_relu_networks_is_the_formula():
-    """`E(f_lin − f)` after one step at width 3, by quadrature over the one pair that matters, against the formula."""
-    m, step = 3, 0.7
-    beta = step * math.sqrt(2 / m)
+def second_order(network, parameters, x):
+    """The four parts of `f''` along the gradient that `theory/linearisation.py` names, of one network, width `m`."""
+    m = network.widths[0]
+    W1, W, a = (parameters[network.slices[layer]] for layer in range(3))
+    W, c = W.reshape(m, m), network.scales[1]
+    first = W1.reshape(m, 3) @ x
+    phi1, phi2 = np.tanh(first), np.tanh(c * W @ np.tanh(first))
+    slope1, slope2 = 1 - phi1**2, 1 - phi2**2
+    bent1, bent2 = -2 * phi1 * slope1, -2 * phi2 * slope2
+    w = a * slope2
+    b = W.T @ w
+    moved = (c**2 * (phi1 @ phi1) * np.eye(m) + c**2 * W @ np.diag(slope1**2) @ W.T) @ w
+    return (
+        2 * c**3 * (phi2 * slope2) @ moved
+        + c**3 * (bent2 * a) @ moved**2
+        + 2 * c**6 * (w @ w) * (phi1 * slope1**2 @ b)
+        + c**6 * (bent1 * slope1**2) @ b**3
+    )
 
-    def unit(u, a):
-        moved = (a + beta * u) * max(u + beta * a, 0.0) if u > 0 else 0.0
-        linear = a * u + beta * u * u + beta * a * a if u > 0 else 0.0
-        return (linear - moved) * math.exp(-(u * u + a * a) / 2) / (2 * math.pi)
 
-    integral = dblquad(unit, -9, 9, 0, 9, epsabs=1e-9)[0]
-    formula = math.sqrt(2 * m) / math.pi * (beta * math.atan(beta) - beta**2 / 2)
-    assert abs(m * math.sqrt(2 / m) * integral - formula) <= 1e-6
+def test_the_second_order_of_two_hidden_layers_is_odd_in_the_outgoing_weights():
+    network, x = MLP.of_depth(3, width=6, depth=2, activation=Tanh()), X[0]
+    start = network.sample(np.random.default_rng(10), 4)
+    twin = start.copy()
+    twin[:, network.slices[2]] *= -1
+    found, mirrored = (2 * scalar(network, one, x[None], 2)[1, :, 0] for one in (start, twin))
+    assert np.allclose(found, [second_order(network, one, x) for one in start], rtol=1e-10)
+    assert np.allclose(found, -mirrored, rtol=1e-10)
 
 
 def test_frozen_layers_have_no_share_in_the_kernel():

@@ -163,6 +163,33 @@ def test_it_is_silent_otherwise():
         assert estimate(drawn).warnings == ()
 
 
+def test_the_bootstrap_covers_as_often_as_it_says():
+    """Half of the error 0.2 is kept for a second level: of 100 intervals 72 or fewer cover with probability 4e-7."""
+    rng, covered = RNG(5), 0
+    for _ in range(100):
+        drawn = {n: n * rng.exponential(size=100) for n in (16, 64, 256)}
+        low, high = without_warnings(drawn, levels=(0.5,)).bootstrap(0.2, rng, resamples=200)
+        covered += low <= 1 <= high
+    assert covered > 72
+
+
+def test_the_bootstrap_has_the_standard_error_of_the_median():
+    """`1/√n` for the logarithm of an exponential variable, over log 2; resampling knows it to a sixth or so."""
+    drawn = {n: n * RNG(n).exponential(size=1000) for n in (16, 64, 256, 1024)}
+    low, high = without_warnings(drawn, levels=(0.5,)).bootstrap(0.1, RNG(6), resamples=1000)  # quantiles 0.025, 0.975
+    centred = np.log(list(drawn)) - np.log(list(drawn)).mean()
+    expected = 1 / (np.log(2) * np.sqrt(1000)) / np.linalg.norm(centred)
+    assert 2 / 3 < (high - low) / (2 * 1.96) / expected < 3 / 2
+
+
+def test_a_bootstrap_takes_more_resamples_than_its_error_allows():
+    found = without_warnings({n: RNG(n).random(40) for n in (16, 64, 256)})
+    for alpha in (0, 1, np.nan, 1e-6, 0.03):
+        with pytest.raises(InvalidInput, match="alpha"):
+            found.bootstrap(alpha, RNG(0))
+    assert all(map(np.isfinite, found.bootstrap(1e-2, RNG(0), resamples=8000)))
+
+
 def test_with_three_indices_the_order_lies_between_those_of_the_bounds():
     drawn = samples(lambda rng, count, n: rng.standard_normal((count, n, n, n)), sizes=(3, 6, 12), count=40)
     found = without_warnings(drawn, levels=(0.5,), rng=RNG(1))

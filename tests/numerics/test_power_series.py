@@ -21,8 +21,10 @@ from theory.activations import (
     Tanh,
 )
 from theory.errors import InvalidInput
+from theory.scaled_activations import Scaled, Sigmoid
 
 SMOOTH = [Tanh(), Softplus(), Erf(), Sin(), Cos(), Exp(), Identity(), Hermite(0), Hermite(1), Hermite(4)]
+SMOOTH += [Sigmoid(), Scaled(Tanh(), 2.0), Scaled(Softplus(), 0.5)]
 s = Symbol("s")
 
 
@@ -55,7 +57,7 @@ def test_to_order_16_in_two_arithmetics(activation):
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("activation", [Tanh(), Softplus(), Erf()], ids=repr)
+@pytest.mark.parametrize("activation", [Tanh(), Softplus(), Erf(), Sigmoid()], ids=repr)
 @pytest.mark.parametrize("place", [-12.0, 12.0])
 def test_slopes_in_the_tails_keep_their_relative_accuracy(activation, place):
     u = np.array([place, 0.25, -0.125])
