@@ -17,11 +17,17 @@ import typer
 
 from theory.errors import InvalidInput, LimesError
 
+from .commands.audit import audit
+from .commands.bench import bench
 from .commands.evaluate import evaluate
+from .commands.explore import explore
+from .commands.findings import findings
 from .commands.latex import latex
+from .commands.limit import limit
 from .commands.list import list_
 from .commands.output import end
 from .commands.plot import plot
+from .commands.report import report
 from .commands.show import show
 from .commands.verify import verify
 
@@ -35,9 +41,15 @@ app = typer.Typer(
 app.command("list", epilog="Example: limes list")(list_)
 app.command(epilog="Example: limes show depth-rate")(show)
 app.command(epilog="Example: limes verify depth-limit depth-rate --level quick --json report.json")(verify)
+app.command(epilog="Example: limes audit --level quick --json audit.json")(audit)
+app.command(epilog="Example: limes bench kernels --json bench.json")(bench)
+app.command(epilog="Example: limes report depth-limit depth-rate --level quick --html report.html")(report)
+app.command(epilog="Example: limes findings")(findings)
 app.command(epilog="Example: limes latex depth-limit --derivation --document > depth-limit.tex")(latex)
 app.command(epilog="Example: limes evaluate relu-ntk --at rho=3/10 L=5 --digits 30")(evaluate)
+app.command(epilog="Example: limes limit relu-ntk-normalised --let L=oo --along 'rho = 1 - c/L^2' --at c=2")(limit)
 app.command(epilog="Example: limes plot depth-rate -o depth-rate.svg")(plot)
+app.command(epilog="Example: limes explore relu-ntk-normalised")(explore)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

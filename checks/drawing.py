@@ -51,6 +51,7 @@ LOOKS: tuple[tuple[str, Any, str], ...] = (  # colour, dashes, mark
     ("#0072b2", (0, (6, 2, 1, 2)), "^"),
     ("#009e73", (0, (1, 1.2)), "D"),
     ("#cc79a7", (0, (4, 1.5, 1, 1.5, 1, 1.5)), "v"),
+    ("#e69f00", (0, (9, 1.5)), "P"),
 )
 PANEL_WIDTHS = {1: 5.5, 2: 3.7, 3: 3.2}  # in inches, by the number of columns, as are all lengths
 PANEL_HEIGHT, TITLE_HEIGHT, LINE_HEIGHT, MARGIN = 2.6, 0.34, 0.18, 0.08
@@ -179,6 +180,9 @@ def _label_axis(axis: XAxis | YAxis, asked: Axis, silent: bool = False) -> None:
         axis.axes.set(**{f"{axis.axis_name}scale": "log"})
     elif axis.axis_name == "x":
         axis.axes.locator_params("x", nbins=5)
+    if asked.ticks:
+        axis.set_ticks(asked.ticks, labels=[f"{tick:g}" for tick in asked.ticks])
+        axis.set_ticks([], minor=True)
     if asked.span:
         axis.axes.set(**{f"{axis.axis_name}lim": asked.span})
     axis.set_label_text("" if silent else asked.label)

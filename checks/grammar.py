@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -89,19 +89,70 @@ def parse_assignments(
     """
     known: dict[str, Expr] = dict(names or {})
     given: dict[str, Expr] = {}
+    for label, value, text in _split(assignments, "rho=3/10"):
+        if words is not None and label in words:
+            given[label] = _chosen(label, value.strip(), words[label])
+        else:
+            given[label] = known[label] = _parse(value, known, False, label, text, len(text) - len(value))
+    return given
+
+
+def parse_targets(assignments: Iterable[str]) -> dict[str, Expr]:
+    """Where variables go: `name=expression` texts, of a number, `oo` or `-oo`.
+
+    >>> parse_targets(["L=oo", "rho=-1/2"])
+    {'L': oo, 'rho': -1/2}
+    """
+    split = _split(assignments, "L=oo")
+    return {label: _parse(value, {}, True, label, text, len(text) - len(value)) for label, value, text in split}
+
+
+def parse_curves(assignments: Iterable[str], variables: Mapping[str, Expr]) -> dict[str, Expr]:
+    """Curves, `name = expression` texts in the `variables`; a name that is new stands for a positive symbol.
+
+    Each may use the curves given before it. A name that differs from a known one in its case only is refused.
+
+    >>> parse_curves(["eta1 = c*h^(3/2)", "eta2 = 2*eta1"], {"h": sympy.Symbol("h")})
+    {'eta1': c*h**(3/2), 'eta2': 2*c*h**(3/2)}
+    """
+    curves: dict[str, Expr] = {}
+    for label, value, text in _split(assignments, "'rho = 1 - c/L^2'"):
+        known = {**variables, **curves}
+        for token in _names(value):
+            if token in known or token in FUNCTIONS or token in CONSTANTS:
+                continue
+            near = next((name for name in known if name.lower() == token.lower()), None)
+            if near is not None:
+                place = len(text) - len(value) + (token.start_pos or 0) + 1
+                raise InvalidInput(label, text, f'column {place}, at "{token}": unknown name; did you mean {near}?')
+            known[token] = sympy.Symbol(token, positive=True)
+        curves[label] = _parse(value, known, False, label, text, len(text) - len(value))
+    return curves
+
+
+def _split(assignments: Iterable[str], example: str) -> Iterator[tuple[str, str, str]]:
+    """The name, the expression and the whole of each `name=expression` text; each name once."""
+    given: set[str] = set()
     for text in assignments:
         name, equals, value = text.partition("=") if isinstance(text, str) else ("", "", "")
         if not equals or not name.strip().isidentifier():
-            raise InvalidInput("assignment", text, "write name=value, for instance rho=3/10")
+            raise InvalidInput("assignment", text, f"write name=value, for instance {example}")
         label = name.strip()
         _refuse_reserved(label)
         if label in given:
             raise InvalidInput("assignment", text, f"{label} was given a value before; give it once")
-        if words is not None and label in words:
-            given[label] = _chosen(label, value.strip(), words[label])
-        else:
-            given[label] = known[label] = _parse(value, known, False, label, text, len(name) + 1)
-    return given
+        given.add(label)
+        yield label, value, text
+
+
+def _names(text: str) -> list[Token]:
+    """The names in a text that the grammar can read at least as far as its tokens; else none."""
+    if len(text) > LONGEST_TEXT:
+        return []
+    try:
+        return [token for token in _parser().lex(text) if token.type == "NAME"]
+    except UnexpectedInput:
+        return []
 
 
 def _chosen(label: str, word: str, words: Mapping[str, int]) -> Expr:

@@ -3,6 +3,7 @@ r"""LaTeX of claims and of the derivations behind them: every line of it checked
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 
 _HEAD = r"""\documentclass[a4paper,fleqn]{article}
 \usepackage{amsmath}
-\providecommand{\mathbb}{\mathbf} % amsfonts is not needed
+"""
+_LAYOUT = r"""\providecommand{\mathbb}{\mathbf} % amsfonts is not needed
 \setlength{\textwidth}{17.5cm}
 \setlength{\oddsidemargin}{-0.8cm}
 \setlength{\textheight}{24cm}
@@ -73,7 +75,7 @@ def statement(claim: Claim) -> str:
     1 = 1
     \]
     """
-    return f"% {claim.id}: {_one_line(str(claim.source))}\n{_display(claim.statement)}"
+    return f"% {claim.id}: {_one_line(str(claim.source))}\n{display(claim.statement)}"
 
 
 def document(claim: Claim, derivations: list[CheckedDerivation] | None = None) -> str:
@@ -88,31 +90,50 @@ def document(claim: Claim, derivations: list[CheckedDerivation] | None = None) -
             parts.append(rf"\paragraph{{{heading}}} " + latex_text("; ".join(sentences)) + ".")
     if claim.correction:
         parts.append(r"\paragraph{Correction} " + latex_text(claim.correction.text) + ":")
-        parts.append(_display(claim.correction.latex))
+        parts.append(display(claim.correction.latex))
     if derivations:
         parts += [r"\section*{Derivations}", _CHECKED, *(derivation.to_latex() for derivation in derivations)]
-    return _HEAD + "\n\n".join(parts) + _FOOT
+    return page(parts)
 
 
-def _display(code: str) -> str:
+def page(parts: Iterable[str], packages: Iterable[str] = ()) -> str:
+    """A document that pdflatex compiles of these paragraphs; `packages` are those that they need besides amsmath."""
+    used = "".join(f"\\usepackage{{{package}}}\n" for package in packages)
+    return _HEAD + used + _LAYOUT + "\n\n".join(parts) + _FOOT
+
+
+def pieces(code: str) -> list[str]:
+    r"""A formula cut after each `\quad` that is outside all brackets: there a line may be broken.
+
+    >>> pieces(r"a = 1,\quad \left(b \quad c\right)")
+    ['a = 1,\\quad', ' \\left(b \\quad c\\right)']
+    """
+    found, whole = [], ""
+    for piece in re.split(r"(?<=\\quad)(?![A-Za-z])|(?<=\\qquad)(?![A-Za-z])", code):
+        whole += piece
+        if closed(whole):
+            found.append(whole)
+            whole = ""
+    return [*found, whole] if whole else found
+
+
+def display(code: str) -> str:
     r"""A display; one that is too wide is broken where it has a `\quad` outside all brackets."""
     if breadth(code) <= PAGE:
         return f"\\[\n{code}\n\\]"
-    rows, whole = [""], ""
-    for piece in re.split(r"(?<=\\quad)(?![A-Za-z])|(?<=\\qquad)(?![A-Za-z])", code):
-        whole += piece
-        if not _closed(whole):
-            continue
-        if rows[-1] and breadth(rows[-1] + whole) > PAGE:
+    rows = [""]
+    for piece in pieces(code):
+        if rows[-1] and breadth(rows[-1] + piece) > PAGE:
             rows.append("")
-        rows[-1], whole = rows[-1] + whole, ""
-    rows[-1] += whole
+        rows[-1] += piece
     return "\\begin{gather*}\n" + " \\\\\n".join(row.strip() for row in rows) + "\n\\end{gather*}"
 
 
-def _closed(code: str) -> bool:
+def closed(code: str) -> bool:
+    """Whether every bracket that is opened in `code` is closed in it."""
+    words = re.findall(r"[{}]|\\[A-Za-z]+", code)  # words, as \leftarrow opens nothing
     pairs = (("{", "}"), (r"\left", r"\right"), (r"\begin", r"\end"))
-    return all(code.count(opening) == code.count(closing) for opening, closing in pairs)
+    return all(words.count(opening) == words.count(closing) for opening, closing in pairs)
 
 
 def _one_line(text: str) -> str:

@@ -1,15 +1,21 @@
 """The pytest plugin: claims as tests. It is loaded with `pytest -p checks.plugin`, and changes nothing otherwise.
 
-Every `Claim` at the top of a collected test module is a test item, named by its id. It fails when its verdict is not
-the one the claim records, or, without a record, when it does not hold; undecided is not held. `--claims` adds the
-claims of the ledger, as `limes::<id>`.
+Every `Claim` at the top of a collected test module is a test item, named by its id. So are those in the files of a
+folder `claims/`, whatever their names, that import `checks`. An item fails when its verdict is not the one the claim
+records, or, without a record, when it does not hold; undecided is not held. `--claims` adds the claims of the ledger,
+as `limes::<id>`.
+
+For `-m` an item has the markers `claim`, `source_<key>` and, from the ledger, `chapter_<name>`:
+`pytest -p checks.plugin --claims -m "chapter_depth and source_W"`. In JUnit's XML it has its verdict, level and seed.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,6 +29,13 @@ if TYPE_CHECKING:
     from .report import ClaimResult
 
 _FOUND = pytest.StashKey[dict[str, Any]]()  # the claims of a module, by their ids
+_FOLDER = "claims"
+_IMPORTS_CHECKS = re.compile(r"^\s*(import|from)\s+checks\b", re.MULTILINE)
+_MARKERS = {
+    "claim": "a claim, judged by limes",
+    "chapter_NAME": "a claim of this chapter of the ledger: kernels, depth, features, ... (with --claims)",
+    "source_KEY": "a claim of the source with this key: W, B, N and C in the ledger, own where none is given",
+}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -37,10 +50,29 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--claims-seed", type=_seed, default=0, help="of all random numbers (default: %(default)s)")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    for name, meaning in _MARKERS.items():
+        config.addinivalue_line("markers", f"{name}: {meaning}")
+
+
 def _seed(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text}: give an integer >= 0")
     return int(text)
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Module | None:
+    """The files of a folder `claims/` that pytest would pass by."""
+    config = parent.config
+    inside = file_path.relative_to(config.rootpath) if file_path.is_relative_to(config.rootpath) else file_path
+    if file_path.suffix != ".py" or _FOLDER not in inside.parts[:-1] or file_path.name == "__init__.py":
+        return None
+    asked_for = parent.session.isinitpath(file_path)  # then, and by its name, it is a test module already
+    if asked_for or any(file_path.match(pattern) for pattern in config.getini("python_files")):
+        return None
+    if not _IMPORTS_CHECKS.search(file_path.read_text(encoding="utf-8", errors="replace")):
+        return None
+    return pytest.Module.from_parent(parent, path=file_path)
 
 
 def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: Any) -> pytest.Item | None:
@@ -64,13 +96,14 @@ def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.It
 
 
 class LedgerCollector(pytest.Collector):
-    """The claims of the ledger."""
+    """The claims of the ledger, chapter by chapter."""
 
     def collect(self) -> Iterator[ClaimItem]:
-        from .ledger import LEDGER
+        from .ledger import CHAPTERS
 
-        for claim in LEDGER.values():
-            yield ClaimItem.from_parent(self, name=claim.id, claim=claim)
+        for chapter, claims in CHAPTERS.items():
+            for claim in claims:
+                yield ClaimItem.from_parent(self, name=claim.id, claim=claim, chapter=chapter)
 
 
 class UnexpectedVerdict(Exception):
@@ -84,13 +117,19 @@ class UnexpectedVerdict(Exception):
 class ClaimItem(pytest.Item):
     """One claim, judged in this process."""
 
-    def __init__(self, *, claim: Claim, **arguments: Any) -> None:
+    def __init__(self, *, claim: Claim, chapter: str = "", **arguments: Any) -> None:
         super().__init__(**arguments)
         self.claim = claim
+        marks = ["claim", f"source_{claim.source.key}", *([f"chapter_{chapter}"] if chapter else [])]
+        for mark in (re.sub(r"\W", "_", name) for name in marks):  # what -m can name
+            self.config.addinivalue_line("markers", f"{mark}: see claim")  # known, so that --strict-markers has it
+            self.add_marker(mark)
 
     def runtest(self) -> None:
         option = self.config.option
         result = self.claim.judged(Level(option.claims_level), option.claims_seed)
+        said = {"verdict": result.verdict.value, "level": option.claims_level, "seed": option.claims_seed}
+        self.user_properties += said.items()
         for text in result.mutants_survived:
             self.warn(LimesWarning(f"{self.claim.id}: its evidence also accepts the mutant {text}"))
         if not result.as_expected:
@@ -100,9 +139,10 @@ class ClaimItem(pytest.Item):
         """What was found, in sentences; a traceback would show the inside of `limes`, not of the claim."""
         if not isinstance(excinfo.value, UnexpectedVerdict):
             return super().repr_failure(excinfo, style)
-        result = excinfo.value.result
+        result, option = excinfo.value.result, self.config.option
         heading = f"The claim {result.claim.id} is {result.verdict.value}: {result.claim.statement}"
-        return "\n".join([heading, *(f"  {remark}" for remark in result.remarks())])
+        spent = f"level {option.claims_level}, seed {option.claims_seed}"
+        return "\n".join([heading, *(f"  {remark}" for remark in result.remarks()), f"  {spent}"])
 
     def reportinfo(self) -> tuple[Any, int, str]:
         return self.claim.origin, 0, self.claim.id

@@ -1,4 +1,8 @@
-"""The result of a run: for each claim its verdict and its evidence, as objects, as JSON, as text and as HTML."""
+"""The result of a run: for each claim its verdict and its evidence, as objects, as JSON, as text and as HTML.
+
+Its JSON holds all that a report needs (`checks/recorded.py` reads it back); a field may be added to it, none may change
+or go without another `SCHEMA`.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,8 @@ from typing import Any
 from .claims import Claim, Correction, JudgedEvidence
 from .verdicts import Level, Verdict
 
-SCHEMA = 1
+SCHEMA = 1  # of what limes verify --json writes
+AUDIT_SCHEMA = 1  # of what limes audit --json writes
 
 
 @dataclass(frozen=True)
@@ -25,13 +30,8 @@ class ClaimResult:
 
     @property
     def as_expected(self) -> bool:
-        """Whether the verdict is the one the claim records; without a record, whether the claim holds.
-
-        Undecided never is, even if that is the record.
-        """
-        if self.claim.expected is None:
-            return self.verdict in (Verdict.PROVED, Verdict.CERTIFIED, Verdict.SUPPORTED)
-        return self.verdict.decided and self.verdict is self.claim.expected
+        """Whether the verdict is the one the claim records; without a record, whether the claim holds."""
+        return as_recorded(self.verdict, self.claim.expected)
 
     @property
     def correction(self) -> Correction | None:
@@ -71,11 +71,14 @@ class ClaimResult:
             "id": claim.id,
             "title": claim.title,
             "source": str(claim.source),
+            "statement": claim.statement,
+            "hypotheses": list(claim.hypotheses),
             "verdict": self.verdict.value,
             "expected": claim.expected.value if claim.expected else None,
             "seconds": round(self.seconds, 3),
             "correction": correction,
             "conditions": list(claim.conditions),
+            "findings": list(claim.findings),
             "evidence": [_evidence_to_json(item) for item in self.evidence],
         }
 
@@ -117,6 +120,16 @@ class Report:
         return f"<table><tr><th>claim</th><th>verdict</th><th>correction</th></tr>{rows}</table>"
 
 
+def as_recorded(verdict: Verdict, expected: Verdict | None) -> bool:
+    """Whether a verdict is the one on record; without a record, whether the claim holds.
+
+    Undecided never is, even if that is the record.
+    """
+    if expected is None:
+        return verdict in (Verdict.PROVED, Verdict.CERTIFIED, Verdict.SUPPORTED)
+    return verdict.decided and verdict is expected
+
+
 def _evidence_to_json(item: JudgedEvidence) -> dict[str, Any]:
     found = item.finding
     # JSON has no infinity: no resolution at all is null, as for exact evidence, which has none to give
@@ -136,6 +149,20 @@ def _evidence_to_json(item: JudgedEvidence) -> dict[str, Any]:
             "survived": list(found.mutants.survived),
         },
     }
+
+
+_STEPS = [(1.0, "1 s"), (2.0, "2 s"), (5.0, "5 s"), (10.0, "10 s"), (20.0, "20 s"), (30.0, "30 s"), (60.0, "1 min")]
+_STEPS += [(60.0 * minutes, f"{minutes} min") for minutes in (2, 5, 10, 20, 30)]
+
+
+def coarse_time(seconds: float) -> str:
+    """A time as one says it: the nearest of 1, 2, 5, 10, … s and min, as a ratio; from an hour on, in hours.
+
+    >>> [coarse_time(seconds) for seconds in (0.01, 8, 100, 4000, 20000)]
+    ['1 s', '10 s', '2 min', '1 h', '6 h']
+    """
+    hours = [(3600.0 * count, f"{count} h") for count in (1, max(2, round(seconds / 3600)))]
+    return min((*_STEPS, *hours), key=lambda step: abs(math.log(max(seconds, 0.01) / step[0])))[1]
 
 
 def limes_version() -> str:

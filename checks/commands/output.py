@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import textwrap
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -46,8 +47,11 @@ def refuse_unwritable(file: str, option: str = "--json") -> None:
 
 
 def end(sentence: str, code: int) -> NoReturn:
-    """Say it on standard error, and end with this exit code."""
-    print(f"limes: {sentence}", file=sys.stderr)
+    """Say it on standard error, in 80 columns if that is a terminal, and end with this exit code."""
+    line = f"limes: {sentence}"
+    if sys.stderr.isatty():
+        line = textwrap.fill(line, 80, break_long_words=False, break_on_hyphens=False)
+    print(line, file=sys.stderr)
     raise SystemExit(code)
 
 

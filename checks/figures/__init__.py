@@ -14,10 +14,10 @@ from theory.errors import InvalidInput
 
 from ..drawing import Drawing, require_matplotlib
 from ..plot import Figure
-from . import balance, depth, layerwise
+from . import balance, correlations, depth, dynamics, features, foretelling, kernels, layerwise, spectra
 
 FIGURES: dict[str, Figure] = {}
-for _chapter in (depth, layerwise, balance):
+for _chapter in (kernels, depth, spectra, features, dynamics, correlations, foretelling, layerwise, balance):
     for _figure in _chapter.FIGURES:
         assert _figure.name not in FIGURES, f"two figures have the name {_figure.name}"
         FIGURES[_figure.name] = _figure

@@ -13,7 +13,7 @@ import numpy as np
 from numerics.linear_networks import LinearNetwork
 from theory.layerwise_options import Gaussian, Updates
 
-from ..plot import BARS, Axis, Chart, Figure, Kind, Panel, Series, generator
+from ..plot import TOGETHER, Axis, Chart, Figure, Kind, Panel, Series, generator
 from .layerwise import MATRIX_RUNS, NAMES, WORDS, diagonals, named
 
 EXPONENTS = {2: [Fraction(k, 40) for k in range(38, 67)], 3: [Fraction(k, 20) for k in range(21)]}
@@ -78,7 +78,9 @@ def gaussian_initialisation(seed: int) -> Chart:
     network = LinearNetwork(width=width, initialisation=Gaussian())
     draw = network.sample(generator("gaussian-initialisation", seed), runs)
     panels = diagonals(draw, width, 2, (budget,), (1,), Gaussian())
-    caption = f"Two layers, h = {width}. Lines: derived. Points: means of {runs} runs of matrices, seed {seed}; {BARS}."
+    caption = (
+        f"Two layers, h = {width}. Lines: derived. Points: means of {runs} runs of matrices, seed {seed}; {TOGETHER}."
+    )
     return Chart(panels, 1, caption)
 
 

@@ -17,7 +17,7 @@ from numerics.linear_networks import LinearNetwork
 from numerics.reduced import ThreeLayers, TwoLayers
 from theory.layerwise_options import Initialisation, Orthogonal, Updates
 
-from ..plot import BARS, Axis, Chart, Figure, Kind, Panel, Series, generator
+from ..plot import TOGETHER, Axis, Chart, Figure, Kind, Panel, Series, generator
 
 WIDTH = 1000
 REDUCED_RUNS, MATRIX_RUNS = {2: 100, 3: 20000}, 20000
@@ -80,7 +80,7 @@ def two_layers(seed: int) -> Chart:
     runs = REDUCED_RUNS[2]
     task = TwoLayers.sample(generator("two-layer-loss", seed), WIDTH, runs)
     panels = diagonals(task, WIDTH, 2, (27000, 45000, 63000), (1, 2), Orthogonal())
-    return Chart(panels, 3, f"h = {WIDTH}. Lines: derived. Points: means of {runs} runs, seed {seed}; {BARS}.")
+    return Chart(panels, 3, f"h = {WIDTH}. Lines: derived. Points: means of {runs} runs, seed {seed}; {TOGETHER}.")
 
 
 def three_layers(seed: int) -> Chart:
@@ -88,7 +88,7 @@ def three_layers(seed: int) -> Chart:
     runs = REDUCED_RUNS[3]
     task = ThreeLayers.sample(generator("three-layer-loss", seed), WIDTH, runs)
     panels = diagonals(task, WIDTH, 3, (30, 60, 100), (1, 2), Orthogonal())
-    return Chart(panels, 3, f"h = {WIDTH}. Lines: derived. Points: means of {runs} runs, seed {seed}; {BARS}.")
+    return Chart(panels, 3, f"h = {WIDTH}. Lines: derived. Points: means of {runs} runs, seed {seed}; {TOGETHER}.")
 
 
 def released_script(seed: int) -> Chart:
@@ -114,7 +114,7 @@ def released_script(seed: int) -> Chart:
         panels.append(Panel(Axis(r"$\eta_1$"), Axis(LOSS), series, title))
     caption = (
         "One step of signal-only updates. The script lacks 2η₁η₂/h⁵ (two layers) and 2η₁η₂/h³ (three), which shows at "
-        f"a small width, h = {width}. Points: means of {runs} runs of matrices, seed {seed}; {BARS}."
+        f"a small width, h = {width}. Points: means of {runs} runs of matrices, seed {seed}; {TOGETHER}."
     )
     return Chart(tuple(panels), 2, caption)
 

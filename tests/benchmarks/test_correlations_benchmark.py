@@ -1,21 +1,19 @@
-r"""Derivative correlations beside nested differentiation in JAX, in one run; times are printed, never asserted.
-
-    pip install 'limes[peers]'
-    pytest -m benchmark -s tests/benchmarks/test_correlations_benchmark.py
+r"""Derivative correlations beside nested differentiation in JAX, in one run; times are shown, never asserted.
 
 All `C_{0,d}` and `‖C_{1,d}‖`, `d <= 4`, of a tanh network with two hidden layers of 2048 units, at 16 points. JAX
 differentiates `t ↦ (F, ∇F)(θ + t v)` four times by nested `jvp`, compiled, one point after the other (16 directions of
-4 million parameters at once would take gigabytes), or by its Taylor mode, `jax.experimental.jet`.
+4 million parameters at once would take gigabytes), or by its Taylor mode, `jax.experimental.jet`. The error is the
+largest difference from `limes`, relative to the largest entry of that order.
 """
 
 import math
-import statistics
-import time
-from collections.abc import Callable
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 
+from checks.bench import PEERS
 from numerics import correlations
 from numerics.networks import MLP
 from theory.activations import Tanh
@@ -23,27 +21,6 @@ from theory.activations import Tanh
 pytestmark = pytest.mark.benchmark
 
 WIDTH, DIMENSION, POINTS, ORDER = 2048, 64, 16, 4
-RUNS, PEER_RUNS = 9, 2
-
-
-@pytest.fixture(autouse=True)
-def on_demand(request: pytest.FixtureRequest) -> None:
-    if "benchmark" not in request.config.getoption("markexpr"):
-        pytest.skip("measures times: run it with -m benchmark")
-
-
-def seconds(run: Callable[[], object], runs: int) -> tuple[float, float]:
-    """The shortest and the median time of some runs."""
-    times = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - start)
-    return min(times), statistics.median(times)
-
-
-def row(name: str, shortest: float, median: float) -> None:
-    print(f"{name:<40}{shortest * 1e3:>10.1f} ms{median * 1e3:>10.1f} ms")
 
 
 def case() -> tuple[MLP, np.ndarray, np.ndarray]:
@@ -52,13 +29,11 @@ def case() -> tuple[MLP, np.ndarray, np.ndarray]:
     return network, network.sample(rng), rng.standard_normal((POINTS, DIMENSION)) / math.sqrt(DIMENSION)
 
 
-def test_correlations_beside_jax() -> None:
-    jax = pytest.importorskip("jax")
-    jax.config.update("jax_enable_x64", True)
+def with_jax(jax: ModuleType, network: MLP, parameters: np.ndarray) -> dict[str, Any]:
+    """Functions of one point, by their names: an array of shape `(ORDER, 2)`."""
     from jax.experimental.jet import jet
 
     jnp = jax.numpy
-    network, parameters, X = case()
     weights = tuple(jnp.asarray(layer.weights[0]) for layer in network.layers(parameters))
 
     def F(theta, x):
@@ -99,25 +74,31 @@ def test_correlations_beside_jax() -> None:
         ]
         return jnp.array(rows)
 
-    ours = np.stack(correlations.scalar_and_vector_norms(network, parameters, X, ORDER), axis=-1)[:, 0]
-    own = seconds(lambda: correlations.scalar_and_vector_norms(network, parameters, X, ORDER), RUNS)
-    print(f"\nC_0d and |C_1d|, d <= {ORDER}, width {WIDTH}, {POINTS} points, float64: shortest and median time")
-    row("limes", *own)
-    for name, function in (("JAX, nested jvp", nested), ("JAX, Taylor mode", taylor)):
-        compiled = jax.jit(lambda points, function=function: jax.lax.map(function, points))
-        points = jnp.asarray(X)
-        theirs = np.asarray(compiled(points).block_until_ready()).swapaxes(0, 1)
-        largest = np.abs(theirs).max(axis=1, keepdims=True)
-        error = (np.abs(theirs - ours) / largest).max()
-        assert error < 1e-10, f"not the same numbers ({error:.1g}): the comparison would be void"
-        times = seconds(lambda compiled=compiled, points=points: compiled(points).block_until_ready(), PEER_RUNS)
-        row(name, *times)
-        ratios = [theirs / ours for theirs, ours in zip(times, own, strict=True)]
-        print(f"  equal to {error:.1g}; ratio {ratios[0]:.0f} of the shortest, {ratios[1]:.0f} of the median times")
+    return {"JAX, nested jvp": nested, "JAX, Taylor mode": taylor}
 
 
-def test_operator_norm() -> None:
+def test_correlations_beside_jax(bench, installed) -> None:
     network, parameters, X = case()
-    print(f"\n|C_2d| by Lanczos, width {WIDTH}, one point: shortest and median time")
-    for d in (1, 2):
-        row(f"limes, d = {d}", *seconds(lambda d=d: correlations.operator_norm(network, parameters, X[:1], d), 3))
+    run = lambda: correlations.scalar_and_vector_norms(network, parameters, X, ORDER)  # noqa: E731
+    ours = np.stack(run(), axis=-1)[:, 0]
+    contestants, errors, missing = {"limes": run}, {}, {}
+    if jax := installed("jax"):
+        jax.config.update("jax_enable_x64", True)
+        points = jax.numpy.asarray(X)
+        for name, function in with_jax(jax, network, parameters).items():
+            compiled = jax.jit(lambda points, function=function: jax.lax.map(function, points))
+            theirs = np.asarray(compiled(points).block_until_ready()).swapaxes(0, 1)
+            errors[name] = float((np.abs(theirs - ours) / np.abs(theirs).max(axis=1, keepdims=True)).max())
+            assert errors[name] < 1e-10, "not the same numbers: the comparison would be void"
+            contestants[name] = lambda compiled=compiled: compiled(points).block_until_ready()
+    else:
+        missing["JAX"] = PEERS
+    name = f"C_0d and |C_1d|, d <= {ORDER}, width {WIDTH}, {POINTS} points, float64"
+    bench(name, contestants, errors=errors, missing=missing)
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_operator_norm(bench, d: int) -> None:
+    network, parameters, X = case()
+    run = lambda: correlations.operator_norm(network, parameters, X[:1], d)  # noqa: E731
+    bench(f"|C_2{d}| by Lanczos, width {WIDTH}, one point", {"limes": run})

@@ -1,17 +1,14 @@
-"""The simulators of linear networks side by side, in one run; times are printed, never asserted.
-
-    pip install torch                # optional: without it the authors' products are done by NumPy
-    pytest -m benchmark -s tests/benchmarks/test_layerwise_benchmark.py
+"""The simulators of linear networks side by side, in one run; times are shown, never asserted.
 
 "The authors' way" are the steps of their scripts at their size, `d = h = n = 1000`: float32, `X W₁ W₂ I` from the left,
 the gradient by automatic differentiation, the test loss on 500 inputs. A curve is 19 pairs of rates from one draw. All
-run on one thread, and times are CPU times, so that other processes disturb them less.
+run on one thread, and times are CPU times, so that other processes disturb them less. Without PyTorch the authors'
+products are done by NumPy. The error is that of the test loss, relative to ours.
 """
 
-import math
-import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,24 +28,9 @@ SYMMETRIC = (BUDGET / 2, BUDGET / 2)
 
 
 @pytest.fixture(autouse=True)
-def on_demand(request: pytest.FixtureRequest):
-    if "benchmark" not in request.config.getoption("markexpr"):
-        pytest.skip("measures times: run it with -m benchmark")
+def one_thread(on_demand: None) -> Iterator[None]:
     with threadpool_limits(limits=1):
         yield
-
-
-def seconds(repeats: int, contestants: dict[str, Callable[[], object]], per: int = 1) -> dict[str, float]:
-    """The shortest CPU time of each contestant, who take turns, over `per`, the number of runs it makes at once."""
-    times: dict[str, list[float]] = {name: [] for name in contestants}
-    for _ in range(repeats):
-        for name, run in contestants.items():
-            start = time.process_time()
-            run()
-            times[name].append((time.process_time() - start) / per)
-    for name, measured in times.items():
-        print(f"  {name:<36}{min(measured) * 1e3:>12.4f} ms{statistics.median(measured) * 1e3:>12.4f} ms")
-    return {name: min(measured) for name, measured in times.items()}
 
 
 class WithTorch:
@@ -122,70 +104,64 @@ def exact_loss(weights: tuple[np.ndarray, np.ndarray], target: np.ndarray) -> fl
 
 
 @pytest.mark.parametrize("steps", [1, 2])
-def test_matrices_beside_the_authors_way(steps: int) -> None:
+def test_matrices_beside_the_authors_way(bench, installed, steps: int) -> None:
     network, rng = LinearNetwork(width=WIDTH), np.random.default_rng(0)
     draw = network.sample(rng, keep_inputs=True)
     assert draw.inputs is not None
     tests = rng.standard_normal((TEST_SIZE, WIDTH))
-    contestants: dict[str, WithTorch | WithNumPy] = {"NumPy": WithNumPy(draw, draw.inputs[0], tests)}
-    try:
-        import torch  # type: ignore[import-not-found]
-    except ImportError:
-        print("\nPyTorch is not installed")
+    ways: dict[str, WithTorch | WithNumPy] = {"NumPy": WithNumPy(draw, draw.inputs[0], tests)}
+    missing = {}
+    if torch := installed("torch"):
+        ways["PyTorch"] = WithTorch(torch, draw, draw.inputs[0], tests)
     else:
-        contestants["PyTorch"] = WithTorch(torch, draw, draw.inputs[0], tests)
+        missing["PyTorch"] = "pip install torch"
     ours = Draw(draw.weights, draw.target)
     expected = descend(ours, Fixed(SYMMETRIC), steps=steps).test_loss[0, -1]
-    for way in contestants.values():
-        loss = exact_loss(way.run(SYMMETRIC, steps), draw.target[0])
-        assert math.isclose(loss, expected, rel_tol=1e-4), "not the same run: the comparison would be void"
+    losses = {name: exact_loss(way.run(SYMMETRIC, steps), draw.target[0]) for name, way in ways.items()}
+    errors = {f"{name}, float32": abs(loss / expected - 1) for name, loss in losses.items()}
+    assert max(errors.values()) < 1e-4, "not the same run: the comparison would be void"
 
-    print(f"\ntwo layers, width {WIDTH}, {steps} steps: shortest and median time")
     schedules = [Fixed(rates) for rates in RATES]
-    one = {"one run: limes, float64": lambda: descend(ours, Fixed(SYMMETRIC), steps=steps)}
-    curve = {"a curve: limes, float64": lambda: sweep(ours, schedules, steps=steps)}
-    drawing = {"drawing: limes, float64": lambda: network.sample(np.random.default_rng(1))}
-    for name, way in contestants.items():
-        one[f"one run: {name}, float32"] = lambda way=way: way.run(SYMMETRIC, steps)
-        curve[f"a curve: {name}, float32"] = lambda way=way: [way.run(rates, steps) for rates in RATES]
-        drawing[f"drawing: {name}, float32"] = way.draw
-    for repeats, lines in ((7, one), (2, curve), (3, drawing)):
-        seconds(repeats, lines)
+    one, curve, drawing = ({}, {}, {})
+    one["limes, float64"] = partial(descend, ours, Fixed(SYMMETRIC), steps=steps)
+    curve["limes, float64"] = partial(sweep, ours, schedules, steps=steps)
+    drawing["limes, float64"] = lambda: network.sample(np.random.default_rng(1))
+    for name, way in ways.items():
+        one[f"{name}, float32"] = partial(way.run, SYMMETRIC, steps)
+        curve[f"{name}, float32"] = lambda way=way: [way.run(rates, steps) for rates in RATES]
+        drawing[f"{name}, float32"] = way.draw
+    case = f"two layers, width {WIDTH}, {steps} steps"
+    bench(f"one run: {case}", one, errors=errors, missing=missing, clock=time.process_time)
+    bench(f"a curve of {len(RATES)} rates: {case}", curve, missing=missing, clock=time.process_time)
+    if steps == 1:
+        bench(f"drawing two layers, width {WIDTH}", drawing, missing=missing, clock=time.process_time)
 
 
+@pytest.mark.parametrize("steps", [2, 64])
 @pytest.mark.parametrize("layers", [2, 3])
-def test_reduced_beside_the_matrices(layers: int) -> None:
+def test_reduced_beside_the_matrices(bench, layers: int, steps: int) -> None:
     network, rng = LinearNetwork(width=WIDTH, layers=layers), np.random.default_rng(0)
     kind = TwoLayers if layers == 2 else ThreeLayers
     schedule = Fixed(SYMMETRIC if layers == 2 else (20.0, 20.0))
     draw = network.sample(rng)
-    reduced = kind.of(draw)
-    theirs, ours = (descend(task, schedule, steps=2).test_loss for task in (draw, reduced))
+    theirs, ours = (descend(task, schedule, steps=2).test_loss for task in (draw, kind.of(draw)))
     assert np.allclose(ours, theirs, rtol=1e-10), "not the same run: the comparison would be void"
-    for steps in (2, 64):
-        print(f"\n{layers} layers, width {WIDTH}, {steps} steps: shortest and median time of a run")
-        literal = seconds(
-            5 if steps == 2 else 1,
-            {
-                "matrices": lambda steps=steps: descend(draw, schedule, steps=steps),
-                "drawing matrices": lambda: network.sample(rng),
-            },
-        )
-        many = kind.sample(rng, WIDTH, BATCH)
-        own = seconds(
-            10,
-            {
-                "reduced": lambda steps=steps, many=many: descend(many, schedule, steps=steps),
-                "drawing reduced": lambda: kind.sample(rng, WIDTH, BATCH),
-            },
-            per=BATCH,
-        )
-        print(f"  ratio {literal['matrices'] / own['reduced']:.0f}; ", end="")
-        print(f"drawing included {sum(literal.values()) / sum(own.values()):.0f}")
+    many = kind.sample(rng, WIDTH, BATCH)
+    running = {
+        "limes, reduced": partial(descend, many, schedule, steps=steps),
+        "limes, matrices": partial(descend, draw, schedule, steps=steps),
+    }
+    drawing = {
+        "limes, reduced": lambda: kind.sample(rng, WIDTH, BATCH),
+        "limes, matrices": lambda: network.sample(rng),
+    }
+    options = {"per": {"limes, reduced": BATCH}, "clock": time.process_time}
+    bench(f"a run: {layers} layers, width {WIDTH}, {steps} steps", running, **options)
+    if steps == 2:
+        bench(f"drawing {layers} layers, width {WIDTH}", drawing, **options)
 
 
-def test_expected_loss_without_sampling() -> None:
-    expectation = TwoLayers.expectation(WIDTH)
-    print(f"\nexpected loss of two layers, width {WIDTH}: shortest and median time")
-    for steps in (2, 64):
-        seconds(20, {f"{steps} steps": lambda steps=steps: descend(expectation, Fixed(SYMMETRIC), steps=steps)})
+@pytest.mark.parametrize("steps", [2, 64])
+def test_expected_loss_without_sampling(bench, steps: int) -> None:
+    run = partial(descend, TwoLayers.expectation(WIDTH), Fixed(SYMMETRIC), steps=steps)
+    bench(f"expected loss: two layers, width {WIDTH}, {steps} steps", {"limes": run}, clock=time.process_time)

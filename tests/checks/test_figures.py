@@ -1,166 +1,25 @@
-"""Every figure: its numbers against what they stand for, how it is drawn, and the command that draws it."""
+"""What a figure is made of, how it is drawn, and the command that draws it. Each figure: `tests/checks/figures/`."""
 
 import json
+import math
 import subprocess
 import sys
 import xml.etree.ElementTree
 from dataclasses import replace
-from fractions import Fraction
-from functools import cache
-from itertools import combinations
 
 import numpy as np
 import pytest
 import scipy
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import checks
 from checks import figures
 from checks.cli import main
 from checks.drawing import LOOKS, Drawing
-from checks.figures import FIGURES, balance, depth, layerwise
-from checks.ledger import LEDGER
-from checks.ledger.layerwise import PAPER_ONE_STEP, PAPER_TWO_STEPS
-from checks.plot import Axis, Chart, Figure, Kind, Panel, Series
-from numerics import kernels
+from checks.figures import FIGURES
+from checks.plot import Axis, Centre, Chart, Figure, Kind, Panel, Series
 from theory.errors import InvalidInput, LimesError
-from theory.layerwise import eta1, eta2, h
-
-# The half-width at 99.9 % times this is the one at an error of 1e-6 a point, for 40 runs and more: Student's quantiles
-# are 5.9 and 3.6. All tests here together hold about 200 points against their expectations.
-SURE = 1.7
-
-
-@pytest.fixture(scope="module")
-def drawing():
-    """Draws the figure of a name, once, of fewer points and runs."""
-    exponents = {2: [Fraction(9, 10), Fraction(1), Fraction(5, 4)], 3: [Fraction(1, 2), Fraction(1)]}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(depth, "DEPTHS", tuple(2**k for k in range(12)))
-        patch.setattr(balance, "EXPONENTS", exponents)
-        patch.setattr(balance, "MATRIX_RUNS", 5000)
-        patch.setattr(layerwise, "MATRIX_RUNS", 5000)
-        patch.setattr(layerwise, "REDUCED_RUNS", {2: 40, 3: 5000})
-        yield cache(figures.draw)
-
-
-def series(drawn, panel, label, kind):
-    (found,) = (one for one in drawn.chart.panels[panel].series if one.label == label and one.kind is kind)
-    return found
-
-
-def value(expression, width, first, second):
-    return float(expression.subs({h: width, eta1: first, eta2: second}))
-
 
 # --- the numbers ------------------------------------------------------------------------------------------------------
-
-
-def test_every_figure_belongs_to_claims_of_the_ledger():
-    for figure in FIGURES.values():
-        assert figure.claims
-        assert set(figure.claims) <= set(LEDGER)
-
-
-def test_the_surrogate_along_a_budget_is_the_published_loss(drawing):
-    for panel, (published, budget) in {0: (PAPER_ONE_STEP, 27000), 5: (PAPER_TWO_STEPS, 63000)}.items():
-        curve = series(drawing("two-layer-loss"), panel, "signal-only surrogate", Kind.LINE)
-        for x, y in list(zip(curve.x, curve.y, strict=True))[::16]:
-            assert y == pytest.approx(value(published, 1000, x, budget - x), rel=1e-12)
-
-
-@pytest.mark.parametrize("name", ["two-layer-loss", "three-layer-loss", "gaussian-initialisation"])
-def test_simulated_points_lie_on_the_derived_curves(drawing, name):
-    for panel in range(len(drawing(name).chart.panels)):
-        for label in ("full gradient descent", "signal-only surrogate"):
-            curve, points = (series(drawing(name), panel, label, kind) for kind in (Kind.LINE, Kind.POINTS))
-            at_points = np.interp(points.x, curve.x, curve.y)  # the points are among those of the curve
-            assert set(points.x) <= set(curve.x)
-            assert (np.abs(points.y - at_points) <= SURE * np.array(points.radius)).all()
-
-
-def test_the_simulation_tells_the_released_script_from_the_right_loss(drawing):
-    for panel in (0, 1):
-        right, points = (
-            series(drawing("released-script"), panel, "derived, and simulated", kind)
-            for kind in (Kind.LINE, Kind.POINTS)
-        )
-        script = series(drawing("released-script"), panel, "released script", Kind.LINE)
-        middle = len(points.x) // 2
-        assert abs(points.y[middle] - right.y[len(right.y) // 2]) <= SURE * points.radius[middle]
-        assert abs(points.y[middle] - script.y[len(script.y) // 2]) > 5 * SURE * points.radius[middle]
-
-
-def test_the_deep_kernel_is_that_of_the_recursion(drawing):
-    curve = series(drawing("depth-rate"), 0, r"$\rho = 0$", Kind.LINE)
-    slope = series(drawing("depth-rate"), 1, r"$\rho = 0$", Kind.LINE)
-    for layers, excess in zip(curve.x, curve.y, strict=True):
-        kernel = kernels.ntk(np.eye(2), depth=int(layers))[0, 1]
-        assert excess == pytest.approx(kernel - (layers + 1) / 4, abs=1e-10)
-    assert slope.y[-1] == pytest.approx(3 / 8, abs=0.02)
-
-
-def test_finite_depths_approach_the_crossover(drawing):
-    limit = series(drawing("depth-crossover"), 1, "limit", Kind.LINE)
-    distances = []
-    for layers in (10, 100, 1000):
-        points = series(drawing("depth-crossover"), 1, f"$L = {layers}$", Kind.POINTS)
-        distances.append(abs(points.y[points.x.index(1)] - limit.y[len(limit.y) // 2]))  # at s = 1
-    assert distances[0] > 5 * distances[1] > 25 * distances[2]
-    assert series(drawing("depth-crossover"), 0, "limit", Kind.LINE).y[40] == pytest.approx(15 / 32)
-
-
-def test_balance_thresholds_are_those_of_the_ledger(drawing):
-    expected = {
-        (0, "signal-only surrogate"): {1: 22, 1.25: 33},
-        (0, "full gradient descent"): {1.25: 164},
-        (1, "signal-only surrogate"): {0.5: 76},
-        (1, "full gradient descent"): {0.5: 26},
-    }
-    for (panel, label), widths in expected.items():
-        found = series(drawing("balance-threshold"), panel, label, Kind.POINTS)
-        assert dict(zip(found.x, found.y, strict=True)) == widths
-
-
-def test_the_loss_turns_at_the_five_thirds_power(drawing):
-    limit = series(drawing("rate-thresholds"), 0, "limit", Kind.LINE)
-    wide = series(drawing("rate-thresholds"), 0, "$h = 10^8$", Kind.LINE)
-    assert limit.x[np.argmin(limit.y)] == pytest.approx(1)
-    assert min(limit.y) == pytest.approx(-3)
-    assert np.abs(np.subtract(limit.y, wide.y)).max() < 0.1
-
-
-def test_the_surrogate_misses_what_the_allocation_changes_at_every_width(drawing):
-    """After one step, by leading orders: `c²/(c² + 4)` of it is seen at rates `c h^(3/2)`."""
-    found = series(drawing("surrogate-error"), 2, "$h = 10^6$", Kind.LINE)
-    rates = np.array(found.x)
-    assert np.allclose(found.y, rates**2 / (rates**2 + 4), rtol=0.02)
-
-
-def test_equal_rates_stop_where_an_eigenvalue_is_minus_one(drawing):
-    panel = drawing("loss-over-steps").chart.panels[1]
-    floor = series(drawing("loss-over-steps"), 1, "$1/(2h)$", Kind.GUIDE).y[0]
-    smallest = [min(one.y) for one in panel.series if one.kind is Kind.LINE]
-    assert floor == 1 / 200
-    assert smallest[0] == pytest.approx(floor, rel=1e-3)
-    assert max(smallest[1:]) < 1e-5
-
-
-def test_certified_points_lie_on_the_float64_curves(drawing):
-    """To 1e-3: with equal rates the loss gets a spike at an angle, too narrow for the nodes of the quadrature."""
-    for panel in (0, 1):
-        items = drawing("loss-over-steps").chart.panels[panel].series
-        for curve, points in ((a, b) for a, b in combinations(items, 2) if a.label == b.label):
-            shared = [(x, y) for x, y in zip(points.x, points.y, strict=True) if x <= curve.x[-1]]
-            assert len(shared) >= 1
-            assert all(y == pytest.approx(curve.y[int(x)], rel=1e-3) for x, y in shared)
-
-
-def test_a_figure_is_a_function_of_the_seed(monkeypatch):
-    monkeypatch.setattr(layerwise, "MATRIX_RUNS", 50)
-    figure = FIGURES["released-script"]
-    assert figure.chart(1) == figure.chart(1)
-    assert figure.chart(1) != figure.chart(2)
 
 
 def test_the_interval_of_runs_is_students():
@@ -187,51 +46,38 @@ def test_a_series_is_finite_and_complete(x, y, radius, argument):
     assert refused.value.argument == argument
 
 
-def test_one_run_has_no_interval():
+def test_few_runs_have_no_interval():
     with pytest.raises(InvalidInput, match="two runs"):
         Series.of_runs("alone", (0,), [[1.0]])
+    with pytest.raises(InvalidInput, match="11 runs"):
+        Series.of_samples("few", (0,), [range(10)], centre=Centre.MEDIAN)
+
+
+@pytest.mark.parametrize("count", [11, 12, 50, 101, 1000])
+def test_the_interval_of_a_median_is_the_shortest_between_order_statistics_that_is_sure_enough(count):
+    """It misses the median if fewer than `rank` of the sample lie on one side, each with probability one half."""
+    found = Series.of_samples("a ruler", (0,), [np.random.default_rng(0).permutation(count)], centre=Centre.MEDIAN)
+    rank = (count - 1) / 2 - found.radius[0] + 1  # as the sample is symmetric
+    assert found.y == ((count - 1) / 2,)
+    assert rank == round(rank)
+    misses = [2 * sum(math.comb(count, k) for k in range(round(r))) / 2**count for r in (rank, rank + 1)]
+    assert misses[0] <= 0.001 < misses[1]
+
+
+def test_the_interval_of_a_skewed_sample_has_its_longer_side():
+    sample = np.arange(101.0) ** 3
+    found = Series.of_samples("skewed", (0,), [sample], centre=Centre.MEDIAN)
+    assert (found.y, found.radius) == ((50.0**3,), (67.0**3 - 50.0**3,))
+
+
+def test_samples_of_different_sizes_have_intervals_of_their_own():
+    samples = [[1.0, 2.0, 4.0], [5.0, 5.0]]
+    together, first = Series.of_samples("both", (0, 1), samples), Series.of_samples("one", (0,), samples[:1])
+    assert (together.y[:1], together.radius[:1]) == (first.y, first.radius)
+    assert (together.y[1], together.radius[1]) == (5, 0)
 
 
 # --- the drawing ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", FIGURES)
-def test_every_figure_is_whole(drawing, name):
-    drawn = drawing(name)
-    refuse_overlaps(drawn.canvas())
-    refuse_ambiguous_looks(drawn.chart.panels)
-    assert all(panel.x.label and panel.y.label for panel in drawn.chart.panels)
-    data = json.loads(json.dumps(drawn.to_json(), allow_nan=False))
-    assert (data["name"], len(data["panels"])) == (name, len(drawn.chart.panels))
-
-
-def refuse_overlaps(canvas):
-    """Nothing is cut off, and nothing is drawn over anything else."""
-    renderer = FigureCanvasAgg(canvas).get_renderer()
-    canvas.draw(renderer)
-    title, caption = (text.get_window_extent(renderer) for text in canvas.texts)
-    legend = canvas.legends[0].get_window_extent(renderer)
-    boxes = [title, legend, *(axes.get_tightbbox(renderer) for axes in canvas.axes), caption]
-    for box in boxes:
-        assert min(box.x0, box.y0) >= -0.5
-        assert box.x1 <= canvas.bbox.x1 + 0.5
-        assert box.y1 <= canvas.bbox.y1 + 0.5
-    for one, other in combinations(boxes, 2):
-        assert not one.padded(-1).overlaps(other.padded(-1))
-
-
-def refuse_ambiguous_looks(panels):
-    """A label has one look in all panels, and a look one label."""
-    looks = {(one.label, one.look) for panel in panels for one in panel.series if one.kind is not Kind.GUIDE}
-    assert len(looks) == len({label for label, _ in looks}) == len({look for _, look in looks})
-    assert max(look for _, look in looks) < len(LOOKS)
-
-
-def test_overlaps_are_seen():
-    long = Drawing(replace(TINY.figure, title="A title that is far too long " * 5), 0, tiny())
-    with pytest.raises(AssertionError):
-        refuse_overlaps(long.canvas())
-    refuse_overlaps(TINY.canvas())
 
 
 def test_looks_differ_without_their_colours():
@@ -265,6 +111,13 @@ def test_an_svg_is_well_formed_and_needs_no_fonts():
     tree = xml.etree.ElementTree.fromstring(TINY.render())
     assert tree.tag.endswith("svg")
     assert not any(element.tag.endswith("}text") for element in tree.iter())
+
+
+def test_only_the_ticks_asked_for_are_written():
+    panel = replace(tiny().panels[0], x=Axis("width", logarithmic=True, ticks=(1, 2)))
+    (axes,) = Drawing(TINY.figure, 0, Chart((panel,), 1, "")).canvas().axes
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["1", "2"]
+    assert list(axes.get_xticks(minor=True)) == []
 
 
 def test_a_notebook_shows_a_drawing():
@@ -312,11 +165,11 @@ def test_figures_are_listed_a_line_each(limes, monkeypatch):
     assert [line.split()[0] for line in out.splitlines()] == list(FIGURES)
     assert limes("plot", "--list") == (code, out, err)
     data = json.loads(limes("plot", "--list", "--json")[1])
-    assert data["figures"][0] == {
+    assert {
         "name": "depth-rate",
         "title": FIGURES["depth-rate"].title,
         "claims": list(FIGURES["depth-rate"].claims),
-    }
+    } in data["figures"]
 
 
 @pytest.mark.parametrize("file", ["wave.svg", "wave.PNG", "wave.pdf"])

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import E, Expr, Integer, Rational, Symbol, acos, oo, pi, sqrt
 
-from checks.grammar import CONSTANTS, FUNCTIONS, parse, parse_assignments
+from checks.grammar import CONSTANTS, FUNCTIONS, parse, parse_assignments, parse_curves, parse_targets
 from theory.errors import InvalidInput
 
 h, rho = Symbol("h", positive=True), Symbol("rho", real=True)
@@ -307,3 +307,45 @@ formulas = st.recursive(
 @given(formulas)
 def test_any_formula_is_a_value_or_a_refusal_in_time(text: str):
     outcome(text)
+
+
+def test_targets() -> None:
+    assert parse_targets(["L=oo", "q=-oo", "rho = -1/2"]) == {"L": oo, "q": -oo, "rho": Rational(-1, 2)}
+
+
+@pytest.mark.parametrize("text", ["L", "L=", "=oo", "L=oo-oo", "L=h", "L=0*oo", "oo=1", "L=oo/oo", "L=1/0"])
+def test_targets_that_are_refused(text: str) -> None:
+    with pytest.raises(InvalidInput):
+        parse_targets([text])
+
+
+def test_curves_may_use_new_positive_symbols_and_each_other() -> None:
+    c, alpha = Symbol("c", positive=True), Symbol("alpha", positive=True)
+    found = parse_curves(["eta1 = c*h^alpha", "eta2=2*eta1 + sqrt(c)"], {"h": h})
+    assert found == {"eta1": c * h**alpha, "eta2": 2 * c * h**alpha + sqrt(c)}
+    assert parse_curves(["rho = cos(3*pi*s/h)"], {"h": h})["rho"].free_symbols == {h, Symbol("s", positive=True)}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("rho=1-c/H^2", 'column 9, at "H": unknown name; did you mean h'),
+        ("rho=2c", "a product is written"),
+        ("rho=foo(h)", "unknown function"),
+        ("rho=sqrt", "needs an argument"),
+        ("rho=oo", "infinity is not allowed"),
+        ("rho=sqrt(-c)", "not a real number"),
+        ("rho=" + "c" * 1001, "give at most 1000"),
+        ("rho=c$", "no meaning"),
+        ("pi=c", "name of a function or constant"),
+        ("rho", "write name=value"),
+    ],
+)
+def test_curves_that_are_refused(text: str, words: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        parse_curves([text], {"h": h})
+
+
+def test_a_curve_is_given_once() -> None:
+    with pytest.raises(InvalidInput, match="give it once"):
+        parse_curves(["rho=c", "rho=d"], {"h": h})

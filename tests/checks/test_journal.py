@@ -1,11 +1,12 @@
 """The journal: what was finished is read again, by the same run only, and trouble with the file stops nobody."""
 
+import os
 import sqlite3
 import time
 
 import pytest
 
-from checks.journal import KEPT_SECONDS, Journal, default_path, run_key
+from checks.journal import KEPT_SECONDS, SCHEMA, Journal, default_path, run_key
 
 
 @pytest.fixture
@@ -59,10 +60,71 @@ def test_a_file_that_is_no_database_is_set_aside(path):
     assert aside.read_text().startswith("my notes")
 
 
-@pytest.mark.parametrize("place", ["a directory", "under a file"])
+def aside_of(path):
+    """What was set aside: its only such file."""
+    (aside,) = path.parent.glob("*.aside")
+    return aside
+
+
+def test_an_old_schema_is_set_aside(path):
+    path.parent.mkdir()
+    with sqlite3.connect(path) as old:
+        old.execute("CREATE TABLE chunks (run TEXT, claim TEXT, number INTEGER, result TEXT)")
+        old.execute("INSERT INTO chunks VALUES ('run', 'claim', 0, 'kept')")
+    old.close()
+    book = Journal(path, "run")
+    assert f"has schema 0, and this version of limes writes {SCHEMA}; it was set aside as " in book.trouble
+    book.write("claim", 0, 0, 1)
+    assert Journal(path, "run").read("claim", 0, 0) == 1
+    with sqlite3.connect(aside_of(path)) as old:
+        assert old.execute("SELECT result FROM chunks").fetchone() == ("kept",)
+
+
+def test_a_damaged_journal_is_set_aside(path):
+    book = Journal(path, "run")
+    for chunk in range(200):
+        book.write("claim", 0, chunk, "x" * 200)
+    book._database.close()
+    damaged = bytearray(path.read_bytes())
+    damaged[4096 : len(damaged) // 2] = bytes(len(damaged) // 2 - 4096)
+    path.write_bytes(damaged)
+    book = Journal(path, "run")
+    assert "set aside" in book.trouble
+    assert aside_of(path).read_bytes() == damaged
+    book.write("claim", 0, 0, 1)
+    assert Journal(path, "run").read("claim", 0, 0) == 1
+
+
+def test_every_file_set_aside_keeps_its_own_name(path):
+    path.parent.mkdir()
+    for text in ("first " * 100, "second " * 100, "third " * 100):
+        path.write_text(text)
+        Journal(path, "run")
+    assert sorted(aside.read_text()[:5] for aside in path.parent.glob("*.aside")) == ["first", "secon", "third"]
+
+
+def test_an_entry_that_is_no_json_is_computed_again(path):
+    book = Journal(path, "run")
+    book.write("claim", 0, 0, 1)
+    book._database.execute("UPDATE chunks SET result = '{'")
+    assert book.read("claim", 0, 0) is None
+    assert "finished work was done again" in book.trouble
+
+
+def test_a_disk_that_fills_up_costs_only_the_possibility_to_resume(path):
+    book = Journal(path, "run")
+    pages = book._database.execute("PRAGMA page_count").fetchone()[0]
+    book._database.execute(f"PRAGMA max_page_count = {pages}")  # SQLite's own words for a full disk
+    book.write("claim", 0, 0, "x" * 10_000)
+    assert "could not be written (database or disk is full): this run cannot be resumed" in book.trouble
+    book.finish(["claim"])
+
+
+@pytest.mark.parametrize("place", [".", "file/journal.sqlite", "pipe"])
 def test_where_nothing_can_be_kept_it_says_so_and_goes_on(tmp_path, place):
     (tmp_path / "file").write_text("")
-    path = tmp_path if place == "a directory" else tmp_path / "file" / "journal.sqlite"
+    os.mkfifo(tmp_path / "pipe")
+    path = tmp_path / place
     book = Journal(path, "run")
     assert "cannot be resumed" in book.trouble
     assert book.path is None

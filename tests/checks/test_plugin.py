@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -54,7 +55,9 @@ def run(tmp_path, request):
 
     def run(*arguments, plugin="checks.plugin", **files):
         for name, text in files.items():
-            (tmp_path / f"{name}.py").write_text(text)
+            path = tmp_path / f"{name.replace('__', '/')}.py"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *(["-p", plugin] if plugin else [])]
         environment = os.environ | {"PYTHONPATH": str(Path(checks.__file__).parent.parent), "PYTEST_ADDOPTS": ""}
         done = subprocess.run(
@@ -143,6 +146,62 @@ def test_the_ledger_is_collected_on_request(run):
 
 def test_claims_run_in_several_processes(run):
     pytest.importorskip("xdist")
-    code, output = run("-n", "2", "--claims", "-k", "double-angle or ntk-layers", test_mine=TEN_LINES)
+    arguments = ("-n", "2", "--claims", "-k", "double-angle or ntk-layers", "--strict-markers", "--junit-xml", "x.xml")
+    code, output = run(*arguments, test_mine=TEN_LINES)
     assert code == 0, output
     assert "2 passed" in output
+
+
+def test_the_folder_of_claims_is_found(run):
+    named = TEN_LINES.replace("double-angle", "in-the-folder")
+    files = {"claims__trigonometry": named, "claims__deep": "import no_such_module", "lemmas": TEN_LINES}
+    listed = run("--collect-only", "-q", **files)
+    assert listed[0] == 0, listed[1]  # what does not import checks is left alone, and so is any other folder
+    assert [line for line in listed[1].splitlines() if "::" in line] == ["claims/trigonometry.py::in-the-folder"]
+    # nothing is collected twice: not what is asked for by its name, and not what has the name of a test module
+    for arguments in (("claims/trigonometry.py",), ("claims",), ()):
+        assert "1 passed" in run(*arguments)[1]
+    assert "2 passed" in run(claims__test_more=TEN_LINES)[1]
+
+
+def test_without_the_plugin_the_folder_is_not_looked_at(run):
+    assert run(plugin=None, claims__mine=TEN_LINES)[0] == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+def chosen(run, expression, *arguments, **files):
+    """The names of the items that `-m expression` leaves."""
+    code, output = run("--collect-only", "-q", "--strict-markers", "-m", expression, *arguments, **files)
+    assert code in (0, pytest.ExitCode.NO_TESTS_COLLECTED), output
+    return {line.split("::")[-1] for line in output.splitlines() if "::" in line}
+
+
+def test_claims_are_chosen_by_chapter_and_by_source(run):
+    from checks.ledger import CHAPTERS, LEDGER
+
+    both = {one.id for one in CHAPTERS["features"] if one.source.key == "W"}
+    assert chosen(run, "chapter_features and source_W", "--claims") == both
+    others = {id for id, one in LEDGER.items() if one not in CHAPTERS["features"]}
+    assert chosen(run, "claim and not chapter_features", "--claims") == others
+
+
+def test_the_sources_of_ones_own_are_markers(run):
+    mine = TEN_LINES + (
+        'lemma = claim(id="lemma", statement="", evidence=double_angle.parts[""],\n'
+        '    source=Source("A & B/7", "A paper", "arXiv:1"))\n'
+    ).replace("Source(", "__import__('checks').Source(")
+    plain = "def test_ordinary():\n    pass\n"
+    assert chosen(run, "source_A___B_7", test_mine=mine, test_plain=plain) == {"lemma"}
+    assert chosen(run, "source_own") == {"double-angle"}
+    assert chosen(run, "not claim") == {"test_ordinary"}
+    assert "@pytest.mark.claim: a claim, judged by limes" in run("--markers")[1]
+
+
+def test_junit_has_verdict_level_and_seed(run, tmp_path):
+    run("--junit-xml", "out.xml", "--claims-level", "quick", "--claims-seed", "7", test_mine=TEN_LINES + OTHERS)
+    cases = {case.get("name"): case for case in ElementTree.parse(tmp_path / "out.xml").iter("testcase")}
+    for name, verdict in (("double-angle", "proved"), ("wrong", "refuted"), ("open-question", "undecided")):
+        said = {one.get("name"): one.get("value") for one in cases[name].iter("property")}
+        assert said == {"verdict": verdict, "level": "quick", "seed": "7"}
+    (failure,) = cases["wrong"].iter("failure")
+    assert "they differ at x = " in failure.text
+    assert "level quick, seed 7" in failure.text

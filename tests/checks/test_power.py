@@ -24,9 +24,9 @@ from checks import (
     Standing,
     Verdict,
     claim,
-    runner,
     verify,
 )
+from checks.runner import ALPHA
 from checks.verdicts import Finding
 
 ENLARGED = 0.1
@@ -36,15 +36,10 @@ MOST = int(stats.binom.isf(LEVEL, SEEDS, ENLARGED))
 a = symbols("a", positive=True)
 
 
-@pytest.fixture
-def enlarged(monkeypatch):
-    """Judge with an error that can be measured."""
-    monkeypatch.setattr(runner, "ALPHA", ENLARGED)
-
-
-def verdicts(one, seeds=SEEDS, level=Level.STANDARD):
-    """How often each verdict is given to a claim, over seeds."""
-    return Counter(verify([one], seed=seed, jobs=1, level=level).claims[0].verdict for seed in range(seeds))
+def verdicts(one, seeds=SEEDS, level=Level.STANDARD, alpha=ENLARGED):
+    """How often each verdict is given to a claim, over seeds; `ENLARGED` is an error that can be measured."""
+    reports = (verify([one], seed=seed, jobs=1, level=level, alpha=alpha) for seed in range(seeds))
+    return Counter(report.claims[0].verdict for report in reports)
 
 
 def gaussian(mean, claimed=1.0, **options):
@@ -89,19 +84,19 @@ def power_law(exponent, **options):
         pytest.param(lambda: [gaussian(1.0), kernel_entry()], id="two means together, one of them skewed"),
     ],
 )
-def test_a_true_claim_is_refuted_as_seldom_as_stated(enlarged, evidence):
+def test_a_true_claim_is_refuted_as_seldom_as_stated(evidence):
     found = verdicts(claim(id="true", statement="", evidence=evidence()))
     assert found[Verdict.REFUTED] <= MOST
 
 
-def test_no_difference_is_seldom_called_one(enlarged):
+def test_no_difference_is_seldom_called_one():
     # an experiment is wrong on either side: it may support or refute an advantage that does not exist
     equal = Experiment(draw=lambda rng, n: rng.normal(0.0, 1.0, (n, 1)), chunk=100, budget=6)
     found = verdicts(claim(id="equal", statement="", evidence=[equal]))
     assert found[Verdict.REFUTED] + found[Verdict.SUPPORTED] <= MOST
 
 
-def test_a_test_that_looks_too_often_would_be_caught(enlarged):
+def test_a_test_that_looks_too_often_would_be_caught():
     """The bound can be exceeded: an interval of fixed size, looked at after every chunk, does so."""
 
     class Peeking(Expectation):
@@ -116,7 +111,7 @@ def test_a_test_that_looks_too_often_would_be_caught(enlarged):
     assert found[Verdict.REFUTED] > MOST
 
 
-def test_a_property_that_fails_more_often_than_its_resolution_is_missed_as_seldom_as_stated(enlarged):
+def test_a_property_that_fails_more_often_than_its_resolution_is_missed_as_seldom_as_stated():
     trials = 20
     resolution = -math.log(ENLARGED) / trials
 
@@ -131,7 +126,7 @@ def test_a_property_that_fails_more_often_than_its_resolution_is_missed_as_seldo
 # --- what is wrong is caught ------------------------------------------------------------------------------------------
 
 
-def test_a_claim_wrong_by_its_resolution_is_not_supported(enlarged):
+def test_a_claim_wrong_by_its_resolution_is_not_supported():
     # the resolution is the error that would have been caught: a mean off by 0.2 at the resolution 0.2
     wrong = claim(id="wrong", statement="", evidence=[gaussian(1.2, resolution=0.2)])
     assert verdicts(wrong)[Verdict.SUPPORTED] <= MOST
@@ -147,7 +142,7 @@ def test_a_claim_wrong_by_its_resolution_is_not_supported(enlarged):
 )
 def test_a_wrong_claim_is_refuted_at_the_error_in_use(evidence):
     # the error is many times the resolution, so that each of 20 seeds refutes it but for probability 20 ALPHA
-    found = verdicts(claim(id="wrong", statement="", evidence=[evidence()]), seeds=20)
+    found = verdicts(claim(id="wrong", statement="", evidence=[evidence()]), seeds=20, alpha=ALPHA)
     assert found[Verdict.REFUTED] == 20
 
 

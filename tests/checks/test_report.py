@@ -27,6 +27,7 @@ def test_json_has_the_promised_fields():
     assert data["version"]
     (one,) = data["claims"]
     assert {"id", "title", "source", "verdict", "seconds", "correction", "conditions", "evidence"} <= set(one)
+    assert (one["statement"], one["hypotheses"], one["findings"]) == ("<1>", [], [])
     (piece,) = one["evidence"]
     assert {"name", "kind", "verdict", "detail", "resolution", "seconds", "mutants"} <= set(piece)
     assert piece["name"] == "part"

@@ -171,6 +171,9 @@ def test_one_claim_may_be_given_without_a_list():
         ({"seed": True}, "integer >= 0"),
         ({"jobs": 0}, "integer >= 1"),
         ({"jobs": "2"}, "integer >= 1"),
+        ({"jobs": 2, "cluster": "tcp://127.0.0.1:1"}, "leave it out with a cluster"),
+        ({"alpha": 0}, "between 0 and 1"),
+        ({"alpha": 1.0}, "between 0 and 1"),
         ({"level": "quick"}, "Level.QUICK"),
         ({"claims": [HALF, 3]}, "Claim objects"),
         ({"claims": [sampled("half"), HALF]}, "different ids"),
@@ -272,6 +275,68 @@ def test_a_killed_run_goes_on_and_computes_nothing_twice(tmp_path, unbroken, job
     assert computed(tmp_path) - before == unbroken[1] - kept
     assert report_in(tmp_path) == unbroken[0]
     assert finished(tmp_path) == 0
+
+
+KILLED_TEN_TIMES = """
+import json, os, signal, sys, time
+from pathlib import Path
+import numpy as np
+from checks import Expectation, Prediction, Property, claim, verify
+
+folder, seed = Path(sys.argv[1]), int(sys.argv[2])
+
+def draw(rng, count):
+    time.sleep(0.02)
+    return rng.normal(1.0, 1.0, size=(count, 1))
+
+def trial(rng):
+    time.sleep(0.001)
+    return ""
+
+prediction = Prediction.number(lambda: np.array([1.0]), {"doubled": lambda value: 2 * value})
+claims = [
+    claim(
+        id="mean", statement="",
+        evidence=[Expectation(draw=draw, prediction=prediction, chunk=100, budget=40, resolution=0.001)],
+    ),
+    claim(id="property", statement="", evidence=[Property(trial=trial, mutants={}, budget=8)]),
+]
+
+def judged(journal):
+    report = verify(claims, jobs=1, seed=5, journal=journal)
+    assert not report.trouble, report.trouble
+    data = json.dumps(report.to_json())
+    return json.loads(data, object_hook=lambda d: {k: v for k, v in d.items() if k != "seconds"})
+
+ends = []
+for wait in np.random.default_rng(seed).uniform(0.0, 0.3, 10):
+    child = os.fork()  # which saves the time to import everything ten times
+    if child == 0:
+        judged(folder / "journal")
+        os._exit(0)
+    time.sleep(wait)
+    os.kill(child, signal.SIGKILL)
+    ends.append(os.WTERMSIG(os.waitpid(child, 0)[1]))
+resumed = judged(folder / "journal")
+print(json.dumps({"ends": ends, "resumed": resumed, "unbroken": judged(None)}))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs POSIX")
+def test_ten_kills_at_random_moments_do_not_change_the_report(tmp_path):
+    environment = os.environ | {"PYTHONPATH": str(Path(checks.__file__).parent.parent), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED_TEN_TIMES, str(tmp_path), "0"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["ends"].count(signal.SIGKILL) >= 5  # most were killed at work, and none had more than 0.3 s
+    assert found["resumed"] == found["unbroken"]
+    assert [entry["verdict"] for entry in found["unbroken"]["claims"]] == ["undecided", "supported"]
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs POSIX signals")

@@ -1,0 +1,102 @@
+"""`limes report`: the verdicts of a run as a page of HTML or as a LaTeX document."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from theory.errors import InvalidInput, LimesError
+
+from ..verdicts import Level
+from .judging import Run, judged
+from .output import refuse_unwritable, write_text
+
+if TYPE_CHECKING:
+    from ..drawing import Drawing
+    from ..recorded import RecordedRun
+
+
+def report(
+    claims: Annotated[
+        list[str] | None, typer.Argument(metavar="CLAIM", help="Ids from limes list; default: all.")
+    ] = None,
+    html: Annotated[str, typer.Option("--html", metavar="FILE", help="Write a page that needs nothing else.")] = "",
+    latex: Annotated[str, typer.Option("--latex", metavar="FILE", help="Write a document for pdflatex.")] = "",
+    source: Annotated[
+        Path | None, typer.Option("--from", metavar="FILE", help="What limes verify --json wrote; nothing is judged.")
+    ] = None,
+    level: Annotated[Level | None, typer.Option(help="How much is spent; default: standard.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Of all random numbers; default: 0.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; default: one for each core.")] = None,
+    journal: Annotated[Path | None, typer.Option(help="Where finished work is kept; default: the cache.")] = None,
+    cluster: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="A Dask scheduler; its workers do the work instead.")
+    ] = "",
+    audit: Annotated[
+        Path | None, typer.Option("--audit", metavar="FILE", help="What limes audit --json wrote, to be reported too.")
+    ] = None,
+    figures: Annotated[bool, typer.Option("--figures/--no-figures", help="Whether the page has plots.")] = True,
+) -> None:
+    """Report on claims, as HTML, as LaTeX, or both: what was found, the verdicts and their evidence.
+
+    The claims are judged first, or read with --from.
+    """
+    if not html and not latex:
+        raise InvalidInput("--html", "nothing", "give --html FILE, --latex FILE, or both")
+    for option, file in (("--html", html), ("--latex", latex)):
+        if file == "-" or (file and html == latex):
+            raise InvalidInput(option, file, "give a file, another for each kind")
+        refuse_unwritable(file, option)
+    from ..recorded import RecordedAudit, RecordedRun
+
+    audited = None if audit is None else RecordedAudit.read(audit)
+    if source is None:
+        run = RecordedRun.of(judged(Run(claims, level or Level.STANDARD, seed or 0, jobs, cluster, journal)))
+    else:
+        given = {"--level": level, "--seed": seed, "--jobs": jobs, "--cluster": cluster or None, "--journal": journal}
+        for option, value in given.items():
+            if value is not None:
+                raise InvalidInput(option, value, f"leave it out: nothing is judged, {source} is a run already")
+        run = RecordedRun.read(source)
+        run = run.only(claims) if claims else run
+        print(run.summary())
+    if html:
+        from ..html_report import html_report
+
+        drawings, remark = _drawings(run) if figures else ((), "")
+        write_text(html_report(run, drawings, remark=remark, audit=audited), html, "--html")
+        print(html)
+        if remark:
+            print(f"limes: {remark}", file=sys.stderr)
+    if latex:
+        from ..latex_report import latex_report
+
+        write_text(latex_report(run, audited), latex, "--latex")
+        print(latex)
+    raise typer.Exit(0 if all(one.as_expected for one in run.claims) else 1)
+
+
+def _drawings(run: RecordedRun) -> tuple[list[Drawing], str]:
+    """The figures that belong to these claims, and a sentence about those that could not be had."""
+    from ..drawing import Drawing, require_matplotlib
+    from ..figures import FIGURES
+    from ..terminal import progress
+
+    ids = {one.id for one in run.claims}
+    wanted = [one for one in FIGURES.values() if ids.intersection(one.claims)]
+    try:
+        require_matplotlib()
+    except LimesError as missing:
+        return [], f"no plots in the page: {missing}" if wanted else ""
+    drawings, failed = [], []
+    with progress("drawing") as moved:
+        for done, figure in enumerate(wanted):
+            moved(figure.name, done, len(wanted))
+            try:
+                drawings.append(Drawing(figure, run.seed, figure.chart(run.seed)))
+            except Exception as problem:  # one plot's failure must not cost the report of a long run
+                failed.append(f"{figure.name} ({type(problem).__name__}: {problem})")
+    return drawings, f"plots that failed: {', '.join(failed)}" if failed else ""

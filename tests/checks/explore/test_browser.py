@@ -1,0 +1,156 @@
+"""The page in a real Chromium: sliders are moved by keyboard and mouse, texts are typed, and the page is read.
+
+Nothing here is installed by the README; where it is missing, the tests are skipped and say so.
+"""
+
+import re
+import shutil
+import signal
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("marimo", reason="marimo is not installed")
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium is installed")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+SIZES = {"desk": {"width": 1280, "height": 800}, "phone": {"width": 390, "height": 844}}
+PATIENCE = 60_000  # milliseconds, for a machine that is busy with other things
+COMMAND = [sys.executable, "-u", "-c", "from checks.cli import main; main()", "explore", "--no-browser"]
+
+
+@pytest.fixture(scope="module")
+def address():
+    server = subprocess.Popen(COMMAND, stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    try:
+        yield next(found[0] for line in server.stdout if (found := re.search(r"http://\S+", line)))
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.wait(timeout=60)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as engine:
+        chromium = engine.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(params=SIZES)
+def page(request, browser, address):
+    """The first page at a window size; whatever asks for another machine fails the test."""
+    tab = browser.new_page(viewport=SIZES[request.param])
+    tab.set_default_timeout(PATIENCE)
+    elsewhere: list[str] = []
+    tab.on("request", lambda asked: elsewhere.append(asked.url) if not is_here(asked.url) else None)
+    open_page(tab, address)
+    yield tab
+    tab.close()
+    assert elsewhere == []
+
+
+def is_here(url: str) -> bool:
+    return bool(re.match(r"(https?|wss?)://(localhost|127\.0\.0\.1)[:/]|data:|blob:", url))
+
+
+def open_page(tab, address: str) -> None:
+    for _ in range(100):  # the address is printed a little before somebody listens there
+        try:
+            tab.goto(address, wait_until="commit")
+            break
+        except playwright.Error:
+            tab.wait_for_timeout(200)
+    value(tab).wait_for()
+    curve(tab).wait_for()
+
+
+def value(tab):
+    return tab.locator("output").first
+
+
+def curve(tab):
+    return tab.locator("svg.marks .mark-line path").first
+
+
+def expect(locator):
+    return playwright.expect(locator)
+
+
+def path_other_than(tab, before: str) -> None:
+    expect(curve(tab)).not_to_have_attribute("d", before, timeout=PATIENCE)
+
+
+def test_a_person_explores(page):
+    assert page.locator(".katex").count() > 0
+    expect(value(page)).to_have_text("0.342979795563627")
+
+    # a slider by keyboard: value, text and curve follow, and it keeps the focus
+    before = curve(page).get_attribute("d")
+    slider = page.get_by_role("slider").first
+    slider.focus()
+    for _ in range(20):
+        page.keyboard.press("ArrowRight")
+    expect(value(page)).to_have_text("0.373486502402068", timeout=PATIENCE)
+    expect(page.locator(".limes-controls input[type=text]").first).to_have_value("0.5", timeout=PATIENCE)
+    path_other_than(page, before)
+
+    # the other by mouse: the orange point moves
+    depth = page.get_by_role("slider").nth(1)
+    box = depth.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 40, box["y"] + box["height"] / 2, steps=4)
+    page.mouse.up()
+    expect(page.locator(".limes-value")).not_to_contain_text("L = 10:", timeout=PATIENCE)
+
+    # an exact value by hand: the slider follows
+    text = page.locator(".limes-controls input[type=text]").first
+    text.fill("sqrt(2)/2")
+    text.press("Enter")
+    expect(page.locator(".limes-value")).to_contain_text("rho = sqrt(2)/2", timeout=PATIENCE)
+    expect(page.get_by_role("slider").first).to_have_attribute("aria-valuenow", re.compile(r"\d+"), timeout=PATIENCE)
+
+    # nonsense: a sentence in place, no markup, and back
+    text.fill("<img src=x onerror=alert(1)>")
+    text.press("Enter")
+    expect(page.get_by_role("alert").first).to_contain_text("rho = <img", timeout=PATIENCE)
+    assert page.locator("img[src=x]").count() == 0
+    text = page.locator(".limes-controls input[type=text]").first
+    text.fill("1/3")
+    text.press("Enter")
+    expect(page.locator(".limes-value")).to_contain_text("rho = 1/3", timeout=PATIENCE)
+
+    # nothing sticks out of the window
+    wide = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+    assert wide <= 0
+
+
+def test_samples_and_limit(page):
+    page.get_by_role("switch").first.click()
+    expect(page.get_by_text("tangent kernels of ReLU networks").first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("svg.marks .mark-rule line").first).to_be_attached(timeout=2 * PATIENCE)
+    page.get_by_role("switch").first.click()
+    page.get_by_role("button", name="find the limit").click()
+    expect(page.locator(".limes-table")).to_contain_text("proved", timeout=PATIENCE)
+    expect(page.locator(".limes-table td", has_text=re.compile("^0.25$"))).to_be_visible()
+
+
+def test_a_claim_from_a_link(page, address):
+    host, _, token = address.partition("?")
+    page.goto(f"{host.rstrip('/')}/?state=depth-leading-error+L%3D50+claim%3Ddepth-rate&{token}", wait_until="commit")
+    expect(page.get_by_text("What holds instead")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".limes-value")).to_contain_text("L = 50", timeout=PATIENCE)
+    expect(page.get_by_text("limes verify depth-rate --evidence")).to_be_visible()
