@@ -49,7 +49,8 @@ class ClaimResult:
     def remarks(self) -> list[str]:
         """What must be said with the verdict, in sentences.
 
-        That another one is recorded, what decided it if the claim does not hold, the correction, surviving mutants.
+        That another one is recorded, what decided it if the claim does not hold, the correction, evidence that could
+        not tell beside stronger evidence that could, surviving mutants.
         """
         found = []
         if not self.as_expected:
@@ -59,6 +60,9 @@ class ClaimResult:
             found += [f"{item.label}: {item.finding.detail}" for item in telling]
         if self.correction:
             found.append(f"correction: {self.correction.text}")
+        if self.verdict is not Verdict.UNDECIDED:
+            unsure = [item for item in self.evidence if item.finding.verdict is Verdict.UNDECIDED]
+            found += [f"undecided: {item.label}: {item.finding.detail}" for item in unsure]
         return found + [f"a mutant survived: {text}" for text in self.mutants_survived]
 
     def to_json(self) -> dict[str, Any]:

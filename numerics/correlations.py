@@ -35,7 +35,7 @@ from numpy.typing import ArrayLike
 from theory.errors import InvalidInput
 
 from . import hessian_jets, jets
-from .data import Array, as_integer, as_points, real_number
+from .data import Array, as_integer, as_points, as_reals, real_number
 from .decision import finite_vector
 from .networks import MLP, chunks, refuse_overflow
 
@@ -123,14 +123,14 @@ def vectors(network: MLP, parameters: ArrayLike, X: ArrayLike, order: int, **opt
     shape = (order, len(task.parameters), task.pairs, network.parameter_count)
     if 8 * np.prod(shape, dtype=float) > LARGEST_VECTORS:
         raise InvalidInput("vectors.shape", shape, "takes more than 2 GiB; vector_norms does without the vectors")
-    found = np.empty(shape)
+    found, rates = np.empty(shape), task.rates(1)
     for part, pairs, points, direction in task.chunks():
         with np.errstate(over="ignore", invalid="ignore"):
             run = jets.forward(network, task.parameters[part], points, direction, order)
             deltas = [delta for delta, _ in jets.backward(network, task.parameters[part], run, direction)]
             for d, coefficient in enumerate(jets.gradient_series(network, run, deltas)):
                 if d:
-                    found[d - 1, part, pairs] = task.rate ** (0.5 + d) * coefficient
+                    found[d - 1, part, pairs] = rates[d - 1] * coefficient
     return task.shaped(found)
 
 
@@ -151,9 +151,10 @@ def operator(network: MLP, parameters: ArrayLike, x: ArrayLike, d: int, **option
     for name, array in (("parameters", task.parameters), ("x", task.X), ("along", task.sources)):
         if len(array) != 1:
             raise InvalidInput(f"{name}.shape", array.shape, "give one network, and points one at a time")
+    factor = float(task.rates(2)[-1]) / 2
     direction = jets.gradient(network, task.parameters, task.sources)
     hessian = hessian_jets.HessianSeries.of(network, task.parameters, task.X, direction, d)
-    return hessian.as_operator(task.rate ** (1 + d) / 2)
+    return hessian.as_operator(factor)
 
 
 def operator_norm(
@@ -168,14 +169,18 @@ def operator_norm(
     """The spectral norm of `C_{2,d}` at each of the points `X (n, d)` for each network: `(batch, n)`.
 
     The eigenvalue of largest modulus, by SciPy's Lanczos from a fixed start, to the relative `tolerance`. Raises
-    `InvalidInput` as `scalar` does, and if Lanczos does not converge.
+    `InvalidInput` as `scalar` does, for a tolerance outside (0, 1), and if Lanczos does not converge.
     """
     task = _Task.of(network, parameters, X, d, {"learning_rate": learning_rate})
+    hessian_jets.check_tolerance(tolerance)
+    factor = task.rates(2)[-1] / 2
     found = np.empty((len(task.parameters), len(task.X)))
     for index, point in np.ndindex(found.shape):
         theta, x = task.parameters[index : index + 1], task.X[point : point + 1]
         hessian = hessian_jets.HessianSeries.of(network, theta, x, jets.gradient(network, theta, x), d)
-        found[index, point] = task.rate ** (1 + d) / 2 * hessian.spectral_norm(tolerance)
+        with np.errstate(over="ignore"):
+            found[index, point] = factor * hessian.spectral_norm(tolerance)
+    refuse_overflow("correlations", found)
     return found
 
 
@@ -211,12 +216,20 @@ class _Task:
             raise InvalidInput("learning_rate", rate, "give a finite number > 0")
         X = as_points("X", X, network.dimension)
         sources = X if along is None else as_points("along", along, network.dimension)
-        c = None if covector is None else finite_vector("covector", covector, network.outputs)
+        c = None if covector is None else finite_vector("covector", as_reals("covector", covector), network.outputs)
         return cls(network, network.as_parameters(parameters), X, order, sources, float(rate), along is None, c)
 
     @property
     def pairs(self) -> int:
         return len(self.X) if self.own else len(self.X) * len(self.sources)
+
+    def rates(self, D: int) -> Array:
+        """`η^{D/2+d}` for `d = 1..order`."""
+        with np.errstate(over="ignore"):
+            found = np.power(self.rate, D / 2 + np.arange(1, self.order + 1), dtype=np.float64)
+        if not np.isfinite(found).all():
+            raise InvalidInput("learning_rate", self.rate, f"its power {D / 2 + self.order:g} overflows: give less")
+        return found
 
     def chunks(self) -> Iterator[tuple[slice, slice, Array, jets.Direction]]:
         """Some at a time: which networks and which pairs, the point and the direction of each pair."""
@@ -252,14 +265,14 @@ def _collect(
     task = _Task.of(network, parameters, X, order, options, covector)
     shape = (order, len(task.parameters), task.pairs)
     numbers, lengths = np.empty((*shape, network.outputs)), np.empty(shape if norms else (*shape[:2], 0))
-    powers = np.arange(1, order + 1)[:, None, None]
+    rates = [task.rates(D)[:, None, None] for D in ((0, 1) if norms else (0,))]
     for part, pairs, points, direction in task.chunks():
         with np.errstate(over="ignore", invalid="ignore"):
             run = jets.forward(network, task.parameters[part], points, direction, order)
-            numbers[:, part, pairs] = task.rate ** powers[..., None] * run.readout[1:]
+            numbers[:, part, pairs] = rates[0][..., None] * run.readout[1:]
             if norms:
                 squares = _square_norms(network, task.parameters[part], run, direction)[1:]
-                lengths[:, part, pairs] = task.rate ** (0.5 + powers) * np.sqrt(squares)
+                lengths[:, part, pairs] = rates[1] * np.sqrt(squares)
     return task.shaped(numbers), task.shaped(lengths) if norms else lengths
 
 

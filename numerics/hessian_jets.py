@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 
 from theory.errors import InvalidInput
 
-from .data import Array
+from .data import Array, real_number
 from .jets import Direction, Run, add_shifted, backward, forward, linear, transposed_linear
 from .networks import MLP, refuse_overflow
 from .power_series import multiply
@@ -120,8 +120,10 @@ class HessianSeries:
     def spectral_norm(self, tolerance: float = 1e-8) -> float:
         """The largest modulus of an eigenvalue, by Lanczos in the coordinates `(A, B)`, from a fixed start.
 
-        Raises `InvalidInput` on overflow, and if Lanczos does not converge to the relative `tolerance`.
+        Raises `InvalidInput` for a `tolerance` outside (0, 1), on overflow, and if Lanczos does not converge to the
+        relative `tolerance`.
         """
+        check_tolerance(tolerance)
         from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
         reduced = _Reduction(self)
@@ -141,6 +143,12 @@ class HessianSeries:
         except ArpackNoConvergence as error:
             raise InvalidInput("tolerance", tolerance, f"Lanczos did not converge: {error}") from error
         return abs(float(eigenvalues[0]))
+
+
+def check_tolerance(tolerance: float) -> None:
+    """Raise `InvalidInput` unless it is a number between 0 and 1: to SciPy, 0 and less mean the precision of floats."""
+    if not 0 < real_number(tolerance) < 1:
+        raise InvalidInput("tolerance", tolerance, "give a number between 0 and 1")
 
 
 class _Reduction:

@@ -18,10 +18,10 @@ from numpy.typing import ArrayLike
 from theory.errors import InvalidInput
 from theory.loss import Loss
 
-from .data import Array
+from .data import Array, as_points, as_reals
 from .gradients import pullback
 from .linearised import linearise
-from .networks import MLP
+from .networks import MLP, refuse_overflow
 from .optimisers import Method
 from .training import train
 
@@ -58,7 +58,7 @@ def deviations(
 def curvature_along_gradient(network: MLP, parameters: ArrayLike, x: ArrayLike, steps: ArrayLike) -> Array:
     """`F(θ + c∇F) − F(θ) − c|∇F|²` at one point `x (d,)`, each network with a step `c` of its own, `(batch,)`.
 
-    Raises `InvalidInput` for a network with several outputs, and for what is not finite.
+    Raises `InvalidInput` for a network with several outputs, wrong shapes, what is not finite, and on overflow.
 
     >>> from theory.activations import Identity
     >>> product = MLP(dimension=1, widths=(1,), activation=Identity())  # (2 + 3c)(3 + 2c) = 6 + 13c + 6c²
@@ -67,9 +67,15 @@ def curvature_along_gradient(network: MLP, parameters: ArrayLike, x: ArrayLike, 
     """
     if network.outputs != 1:
         raise InvalidInput("network.outputs", network.outputs, "give a network with one output")
-    theta, X = network.as_parameters(parameters), np.asarray(x, dtype=np.float64)[None]
+    theta, X = network.as_parameters(parameters), as_points("x", as_reals("x", x)[None], network.dimension)
+    c = as_reals("steps", steps)
+    if c.shape not in ((), (1,), (len(theta),)) or not np.isfinite(c).all():
+        raise InvalidInput("steps", steps, f"give a finite number, or {len(theta)}, one for each network")
     run = network.forward(theta, X)
     gradient = pullback(network, theta, run, np.ones((len(theta), 1, 1)))
-    steps = np.broadcast_to(np.asarray(steps, dtype=np.float64), (len(theta),))
-    moved = network(theta + steps[:, None] * gradient, X)
-    return moved[:, 0, 0] - run.outputs[:, 0, 0] - steps * np.square(gradient).sum(axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        moved = theta + c.reshape(-1, 1) * gradient
+        refuse_overflow("steps", moved)
+        found = network(moved, X)[:, 0, 0] - run.outputs[:, 0, 0] - c * np.square(gradient).sum(axis=1)
+    refuse_overflow("curvature", found)
+    return found

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -42,7 +43,7 @@ from numpy.typing import ArrayLike, NDArray
 from theory.errors import InvalidInput, LimesWarning
 from theory.orders import ExponentialTail, PowerTail, Sharpness, StochasticOrder
 
-from .data import as_integer
+from .data import as_integer, as_reals, real_number
 from .decision import Decision, Outcome
 from .exponents import SIGNIFICANT, ExponentEstimate, Statistic, fit_exponent
 
@@ -60,7 +61,10 @@ __all__ = [
 Array = NDArray[np.float64]
 LEVELS = (0.5, 0.75, 0.9)
 RESTARTS = 8
+MOST_RESTARTS = 10_000
 RESAMPLES = 1999
+MOST_RESAMPLES = 1_000_000
+DRAWN_AT_ONCE = 2**22  # observations, by the bootstrap
 FEWEST_BEYOND = 10  # resamples beyond each end of a bootstrap interval
 SWEEPS = 200
 CONVERGED = 1e-6  # relative growth of the form in a sweep
@@ -78,8 +82,8 @@ def subordinate_norm(
 ) -> Norms:
     """Enclose the norm of tensors `(*batch axes, d_1, …, d_k)`, `k >= 0`, the first `batch` axes being no indices.
 
-    `rng` is for the restarts of three indices and more. Raises `InvalidInput` for entries that are not finite, empty
-    tensors, a missing `rng`, fewer than one restart.
+    `rng` is for the restarts of three indices and more. Raises `InvalidInput` for entries that are not real or not
+    finite, empty tensors, a norm beyond float64, a missing `rng`, restarts outside 1..10000.
 
     >>> rng = np.random.default_rng(0)
     >>> u, M = np.array([3.0, 4.0]), np.diag([1.0, 2.0])
@@ -87,29 +91,42 @@ def subordinate_norm(
     >>> round(float(norms.lower), 8), round(float(norms.upper), 8)
     (10.0, 10.0)
     """
-    T = np.asarray(tensors, dtype=np.float64)
-    if not 0 <= batch <= T.ndim:
+    T = as_reals("tensors", tensors)
+    if as_integer("batch", batch, 0) > T.ndim:
         raise InvalidInput("batch", batch, f"give the number of leading axes that are no indices, 0 to {T.ndim}")
     if T.size == 0 or not np.isfinite(T).all():
         raise InvalidInput("tensors", T.shape, "give tensors with at least one entry, all of them finite")
+    largest = np.abs(T).max(axis=tuple(range(batch, T.ndim)), keepdims=True)
+    _, exponents = np.frexp(largest)  # a power of two is divided out at no error: no square overflows or vanishes
+    scaled = _scaled_norms(np.ldexp(T, -exponents), batch, rng, restarts)
+    with np.errstate(over="ignore"):
+        norms = Norms(*(np.ldexp(bound, exponents.reshape(bound.shape)) for bound in scaled))
+    if not np.isfinite(norms.upper).all():
+        raise InvalidInput("tensors", T.shape, "the norm exceeds the largest float: give smaller entries")
+    return norms
+
+
+def _scaled_norms(T: Array, batch: int, rng: np.random.Generator | None, restarts: int) -> Norms:
+    """Of tensors whose largest entries are between ½ and 1, or 0."""
     indices = T.ndim - batch
+    if indices == 0:
+        return Norms(np.abs(T), np.abs(T))
     if indices <= 2:
-        norm = (
-            np.abs(T)
-            if indices == 0
-            else np.linalg.norm(T, axis=-1)
-            if indices == 1
-            else np.linalg.norm(T, 2, (-2, -1))
-        )
+        norm = np.linalg.norm(T, axis=-1) if indices == 1 else np.linalg.norm(T, 2, (-2, -1))
         return Norms(norm, norm)
-    if rng is None:
-        raise InvalidInput("rng", rng, "give a numpy Generator for the restarts of the iteration")
-    if not restarts >= 1:
-        raise InvalidInput("restarts", restarts, "give an integer >= 1")
+    generator = _generator(rng, "the restarts of the iteration")
+    if as_integer("restarts", restarts, 1) > MOST_RESTARTS:
+        raise InvalidInput("restarts", restarts, f"give at most {MOST_RESTARTS}")
     flat = T.reshape(-1, *T.shape[batch:])
-    lower = np.array([_largest_form(tensor, rng, restarts) for tensor in flat])
+    lower = np.array([_largest_form(tensor, generator, restarts) for tensor in flat])
     upper = np.min([np.linalg.norm(unfolded, 2, (-2, -1)) for unfolded in _unfoldings(flat)], axis=0)
     return Norms(lower.reshape(T.shape[:batch]), upper.reshape(T.shape[:batch]))
+
+
+def _generator(rng: object, purpose: str) -> np.random.Generator:
+    if not isinstance(rng, np.random.Generator):
+        raise InvalidInput("rng", rng, f"give a numpy Generator for {purpose}")
+    return rng
 
 
 def _unfoldings(tensors: Array) -> Iterator[Array]:
@@ -172,15 +189,23 @@ class OrderEstimate:
         """The power of `n` at the level where it grows fastest, but for the error `alpha`.
 
         A norm that concentrates, as `√n + O(1)`, is seen with the power ½ in its median, and less in high quantiles.
+        Raises `InvalidInput` unless `0 < alpha < 1`.
         """
-        each = alpha / (len(self.levels) + 1)
+        each = self._share(alpha)
         lower = max(fit.interval(each)[0] for fit in self.lower)
         return lower, max(fit.interval(each)[1] for fit in self.upper)
+
+    def _share(self, alpha: float) -> float:
+        """The error that is left to each level."""
+        if not 0 < real_number(alpha) < 1:
+            raise InvalidInput("alpha", alpha, "give an error probability between 0 and 1")
+        return alpha / (len(self.levels) + 1)
 
     def bootstrap(self, alpha: float, rng: np.random.Generator, *, resamples: int = RESAMPLES) -> tuple[float, float]:
         """As `interval`, from percentiles of the exponents of resampled norms, without the error from finite sizes.
 
-        Raises `InvalidInput` unless enough of the `resamples` lie beyond its ends: at least `20 (levels + 1)/alpha`.
+        Raises `InvalidInput` unless enough of the `resamples`, at most a million, lie beyond its ends: it takes
+        `20 (levels + 1)/alpha`.
 
         >>> rng = np.random.default_rng(1)
         >>> found = estimate({n: rng.standard_normal((200, n)) for n in (16, 64, 256)})
@@ -188,8 +213,11 @@ class OrderEstimate:
         >>> low < 0.5 < high < low + 0.1
         True
         """
-        each = alpha / (len(self.levels) + 1)
-        if not (0 < alpha < 1 and each / 2 * as_integer("resamples", resamples, 1) >= FEWEST_BEYOND):
+        each = self._share(alpha)
+        rng = _generator(rng, "the resamples")
+        if as_integer("resamples", resamples, 1) > MOST_RESAMPLES:
+            raise InvalidInput("resamples", resamples, f"give at most {MOST_RESAMPLES}")
+        if each / 2 * resamples < FEWEST_BEYOND:
             raise InvalidInput("alpha", alpha, f"{resamples} resamples do not reach it: give a larger one, or more")
         lower, upper = (self._resampled(side, rng, resamples) for side in (0, 1))
         ends = np.quantile(lower, each / 2, axis=1).max(), np.quantile(upper, 1 - each / 2, axis=1).max()
@@ -208,7 +236,11 @@ class OrderEstimate:
         drawn = np.stack(
             [
                 scipy.stats.bootstrap(
-                    (norms[side],), logarithms, n_resamples=resamples, **options
+                    (norms[side],),
+                    logarithms,
+                    n_resamples=resamples,
+                    batch=max(1, DRAWN_AT_ONCE // norms[side].size),
+                    **options,
                 ).bootstrap_distribution
                 for norms in self.norms.values()
             ],
@@ -220,13 +252,17 @@ class OrderEstimate:
     def decide(self, order: StochasticOrder, *, alpha: float = 1e-6, wanted_resolution: float = math.inf) -> Decision:
         """Compare an order. An upper bound is rejected where the samples grow faster, a definite one also where slower.
 
-        The logarithms must be those that were fitted: raises `InvalidInput` otherwise. Samples see growth at their
-        levels: what has a probability below one minus the highest of them escapes.
+        Raises `InvalidInput` unless the logarithms are those that were fitted, `0 < alpha < 1` and the resolution is
+        positive. Samples see growth at their levels: what is rarer than one minus the highest of them escapes.
         """
+        if not isinstance(order, StochasticOrder):
+            raise InvalidInput("order", order, "give a StochasticOrder")
+        if not real_number(wanted_resolution) > 0:
+            raise InvalidInput("wanted_resolution", wanted_resolution, "give a positive number")
         if order.log_power != self.log_power:
             raise InvalidInput("order", str(order), f"the fit was made with log_power = {self.log_power}")
         low, high = self.interval(alpha)
-        power, resolution, found = float(order.power), high - low, f"[{low:.4g}, {high:.4g}]"
+        power, resolution, found = real_number(order.power), high - low, f"[{low:.4g}, {high:.4g}]"
         if power < low or (order.definite and power > high):
             return Decision(Outcome.REJECTED, resolution, f"{order} does not fit the power {found}")
         if (power <= high and resolution > wanted_resolution) or not math.isfinite(low + high):
@@ -244,7 +280,8 @@ def estimate(
     """Estimate the order of random tensors from samples `(count, d_1, …, d_k)` at three or more sizes `n`, `k >= 0`.
 
     With `k = 0` they are norms already. `rng` is needed for `k >= 3`. Warns `LimesWarning` where the sizes are not yet
-    asymptotic, or the order depends on the level. Raises `InvalidInput` as `subordinate_norm` and `fit_exponent` do.
+    asymptotic, or the order depends on the level. Raises `InvalidInput` as `subordinate_norm` and `fit_exponent` do,
+    for sizes that are no integers >= 1, and levels outside (0, 1).
 
     >>> rng = np.random.default_rng(1)
     >>> found = estimate({n: rng.standard_normal((200, n)) for n in (16, 64, 256)})
@@ -254,14 +291,20 @@ def estimate(
     <Outcome.REJECTED: 'rejected'>
     """
     q = StochasticOrder(0, log_power).growth[1]
-    levels = tuple(sorted(levels))
-    if not levels:
-        raise InvalidInput("levels", levels, "give at least one quantile level")
+    given = as_reals("levels", levels)
+    if given.ndim != 1 or not given.size or not ((given > 0) & (given < 1)).all():
+        raise InvalidInput("levels", levels, "give one or more quantile levels between 0 and 1")
+    levels = tuple(np.sort(given).tolist())
+    if not isinstance(samples_by_size, Mapping):
+        raise InvalidInput("samples_by_size", samples_by_size, "give a mapping from sizes to samples")
+    for n in samples_by_size:
+        if as_integer("size", n, 1) > sys.maxsize:
+            raise InvalidInput("size", n, f"give at most {sys.maxsize}")
     if q and min(samples_by_size, default=2) < 2:
         raise InvalidInput("sizes", list(samples_by_size), "give sizes >= 2, log(n) divides the norms")
     norms = {n: subordinate_norm(samples, batch=1, rng=rng) for n, samples in samples_by_size.items()}
     if q:
-        norms = {n: Norms(*(bound / math.log(n) ** float(q) for bound in found)) for n, found in norms.items()}
+        norms = {n: Norms(*(bound / _logarithm(n, q) for bound in found)) for n, found in norms.items()}
     lower, upper = (
         tuple(
             fit_exponent({n: found[side] for n, found in norms.items()}, statistic=Statistic.QUANTILE, level=level)
@@ -273,6 +316,14 @@ def estimate(
     for warning in said:
         warnings.warn(warning, LimesWarning, stacklevel=2)
     return OrderEstimate(levels, lower, upper, q, said, norms)
+
+
+def _logarithm(n: int, q: Fraction) -> float:
+    with np.errstate(over="ignore"):
+        power = float(np.log(n) ** np.float64(real_number(q)))
+    if not 0 < power < math.inf:
+        raise InvalidInput("log_power", q, f"log({n}) to this power is beyond floats")
+    return power
 
 
 def _warnings(

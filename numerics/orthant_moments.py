@@ -9,7 +9,9 @@ For centred, jointly Gaussian `u_1..u_p` of unit variance and pairwise correlati
 where `1_S` says that all `u_e`, `e ∈ S`, are positive. `S` has at most four points, the second one three besides `c`.
 
 Where three points lie in a plane, two of them are one and the same on the edge of the third, or opposite: the first
-count once, the second make the orthant empty. Where they nearly do, `P` has an error of about 1e-6 at most.
+count once, the second make the orthant empty. Where they nearly do, this and rounding leave an error of the order of
+1e-6, the root of `PLANE`. Where points are close, rounding counts as often as the distance goes into 1. Neither is a
+bound: who multiplies by large numbers looks at what becomes of them, as `numerics/inner_products.py` does.
 
 Source: Stein's lemma; Plackett, *A reduction formula for normal multivariate integrals* (1954).
 """
@@ -27,6 +29,7 @@ from .orthants import four, orthant2
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
+ROUNDING = 8 * float(np.finfo(np.float64).eps)  # of a covariance given two points, where these are far apart
 PLANE = 1e-11  # of 1 − r², for two points given a third: nearer to a plane, rounding errs more than the plane does
 
 
@@ -107,23 +110,39 @@ class OrthantMoments(NamedTuple):
         shared, empty = np.ones(len(c)), np.zeros(len(c), dtype=bool)
         flat = np.zeros((len(c), len(variances)), dtype=bool)
         for column, (f, variance) in enumerate(zip(others.T, variances, strict=True)):
-            flat[:, column] = variance <= PLANE * (1 - np.square(self.r[f, c]))
-            same = self.r[e, f] - self.r[e, c] * self.r[f, c] > 0
+            relative = np.max([self._rounding(c, e), self._rounding(f, c), self._rounding(f, e)], axis=0)
+            least = np.minimum(self._given(f, f, c), self._given(f, f, e))
+            flat[:, column] = variance <= np.maximum(PLANE, relative) * least
+            same = self._given(e, f, c) > 0
             shared += flat[:, column] & same
             empty |= flat[:, column] & ~same
         chance = 0.5 ** (~flat).sum(axis=1)
         if len(variances) == 2:
             solid = ~flat.any(axis=1)
             f, g, c, e = (index[solid] for index in (*others.T, c, e))
-            scale = np.sqrt(variances[0][solid] * variances[1][solid])
-            chance[solid] = orthant2(np.clip(self._covariance(f, g, c, e) / scale, -1.0, 1.0))
+            one, two = (variance[solid] for variance in variances)
+            scale = np.sqrt(one * two)
+            cosine = np.clip(self._covariance(f, g, c, e) / scale, -1.0, 1.0)
+            rounding = self._rounding(c, e) * np.maximum(one, two) / scale
+            in_space = scale * (1 - np.abs(cosine)) <= rounding  # four points of a space of three dimensions
+            chance[solid] = orthant2(np.where(in_space, np.sign(cosine), cosine))
         return np.where(empty, 0.0, chance / shared)
 
     def _covariance(self, a: Indices, b: Indices, c: Indices, e: Indices) -> Array:
-        """That of `u_a` and `u_b` given `u_c = u_e = 0`."""
-        r, t = self.r, self.r[c, e]
-        mixed = t * (r[a, c] * r[b, e] + r[a, e] * r[b, c])
-        return r[a, b] - (r[a, c] * r[b, c] + r[a, e] * r[b, e] - mixed) / (1 - t * t)
+        """That of `u_a` and `u_b` given `u_c = u_e = 0`, from their differences to the nearer of `u_c` and `u_e`."""
+        nearer = np.minimum(self.far[a, e], self.far[b, e]) < np.minimum(self.far[a, c], self.far[b, c])
+        c, e = np.where(nearer, e, c), np.where(nearer, c, e)
+        return self._given(a, b, c) - self._given(a, e, c) * self._given(b, e, c) / self._given(e, e, c)
+
+    def _rounding(self, a: Indices, b: Indices) -> Array:
+        """The relative error of what depends on `u_a` given `u_b = 0`: `far` says less of nearly opposite points."""
+        left = np.maximum(self._given(a, a, b), ROUNDING)
+        return ROUNDING / np.where(self.far[a, b] > 1, left, np.sqrt(left))
+
+    def _given(self, a: Indices, b: Indices, c: Indices) -> Array:
+        """The covariance of `u_a` and `u_b` given `u_c = 0`, without the cancellation in `r_ab − r_ac r_bc`."""
+        to_a, to_b = self.far[a, c], self.far[b, c]
+        return to_a + to_b - self.far[a, b] - to_a * to_b
 
 
 def _patterns(orthant: Indices, dropped: NDArray[np.bool_] | None = None) -> Iterator[tuple[Indices, Indices]]:

@@ -32,6 +32,7 @@ from functools import cache
 
 from sympy import (
     Add,
+    Dummy,
     Expr,
     Heaviside,
     Integral,
@@ -77,9 +78,10 @@ def missed_by_a_unit() -> Expr:
 class SignsOnPieces:
     """An integral over an angle, cut at `cuts`: on each piece, `w₊` is `w` or 0, and `1[w > 0]` is 1 or 0.
 
-    Every `w` must be a combination of the angle's sine and cosine, whose zeros are `π` apart. So it has one sign on a
-    piece no longer than `π` if it has that sign, or is 0, at both ends; and, if the piece is as long as `π`, in the
-    middle. Lengths are affine in `α = arctan β`, which lies between 0 and `π/2`.
+    The cuts must increase. Every `w` must be a combination of the angle's sine and cosine, whose zeros are `π` apart.
+    So it has one sign on a piece no longer than `π` if it has that sign, or is 0, at both ends; and, if the piece is as
+    long as `π`, in the middle. For `1[w > 0]`, it must not be 0 at all of these. Lengths are affine in `arctan β`,
+    which lies between 0 and `π/2`.
     """
 
     cuts: Sequence[Expr]
@@ -98,11 +100,14 @@ class SignsOnPieces:
         return Linearity().check(total, after)
 
     def _signed(self, integrand: Expr, angle: Expr, start: Expr, stop: Expr) -> Expr | None:
-        short = (pi - (stop - start)).subs(atan(beta), alpha)
-        at_ends = [short.subs(alpha, end) for end in (S.Zero, pi / 2)]
-        if diff(short, alpha, 2) != 0 or not all(end.is_nonnegative for end in at_ends):
+        turn = Dummy()  # arctan β
+        length = (stop - start).subs(atan(beta), turn)
+        extremes = [length.subs(turn, end) for end in (S.Zero, pi / 2)]
+        if diff(length, turn, 2) != 0 or length == 0:
             return None
-        ends = [start, stop] if short != 0 else [start, (start + stop) / 2, stop]
+        if not all(extreme.is_nonnegative and (pi - extreme).is_nonnegative for extreme in extremes):
+            return None
+        ends = [start, stop] if length != pi else [start, (start + stop) / 2, stop]
         while parts := sorted(integrand.atoms(Max, Heaviside), key=str):
             values = {part: self._value(part, angle, ends) for part in parts}
             known = {part: value for part, value in values.items() if value is not None}
@@ -119,6 +124,8 @@ class SignsOnPieces:
             return None
         if wave.has(Max, Heaviside) or vanishes(diff(wave, angle, 2) + wave) is not True:
             return None
+        if isinstance(part, Heaviside) and not any(value.is_nonzero for value in values):  # it may be 0 everywhere
+            return None
         if all(value.is_nonnegative for value in values):
             return S.One if isinstance(part, Heaviside) else wave
         return S.Zero if all(value.is_nonpositive for value in values) else None
@@ -131,6 +138,8 @@ class ByTangent:
     def check(self, before: Expr, after: Expr) -> Outcome:
         if not (isinstance(before, Limit) and isinstance(after, Limit)):
             return Outcome(How.UNDECIDED, "expected two limits")
+        if before.has(alpha):
+            return Outcome(How.UNDECIDED, "alpha stands for something else in the line before")
         if before.args[1:3] != (beta, S.Zero) or after.args[1:] != (alpha, S.Zero, before.args[3]):
             return Outcome(How.WRONG, "the limits are not at zero, from one side")
         return equal(before.args[0].subs(atan(beta), alpha).subs(beta, sin(alpha) / cos(alpha)), after.args[0])
@@ -199,6 +208,9 @@ def mean_lag() -> Derivation:
 @cache
 def leading_lag() -> Derivation:
     """`lim √m E(f_lin,1 − f_1)` as `m → ∞` at a fixed `q = ηcr`, where `β = q √(2/m) → 0`.
+
+    The first line is a limit as `β` falls to 0, with `m = 2q²/β²` put into the formula of `mean_lag`. That this is the
+    limit in `m` is no checked step: it is the definition of `β`, and the widths are one sequence on which `β → 0`.
 
     >>> leading_lag().conclusion
     sqrt(2)*q**2/pi

@@ -87,7 +87,7 @@ class StochasticOrder:
     """The bound `n^power (log n)^log_power` on a random tensor, and how sharp it is known to be.
 
     `<` and `<=` compare the growth of the bounds only: `a < b` says that `a` is `o(b)`. Raises `InvalidInput` for
-    exponents that are not rational.
+    exponents that are not rational, and for operands that are no orders.
 
     >>> length = StochasticOrder(Fraction(1, 2), sharpness=Sharpness.EXACT)  # of a Gaussian vector
     >>> print(length * length, length + StochasticOrder(1), length.contract(length), length**-2)
@@ -115,10 +115,16 @@ class StochasticOrder:
         return Fraction(self.power), Fraction(self.log_power)
 
     def __le__(self, other: StochasticOrder) -> bool:
-        return self.growth <= other.growth
+        return self.growth <= _order(other).growth
 
     def __lt__(self, other: StochasticOrder) -> bool:
-        return self.growth < other.growth
+        return self.growth < _order(other).growth
+
+    def __ge__(self, other: StochasticOrder) -> bool:
+        return _order(other) <= self
+
+    def __gt__(self, other: StochasticOrder) -> bool:
+        return _order(other) < self
 
     def __mul__(self, other: StochasticOrder) -> StochasticOrder:
         return self.product(other)
@@ -130,16 +136,18 @@ class StochasticOrder:
         >>> print(coin * coin, coin.product(coin, independent=True))
         O(n^2) definite O(n^2)
         """
-        weakest, strongest = sorted((self.sharpness, other.sharpness))
+        weakest, strongest = sorted((self.sharpness, _order(other).sharpness))
         if weakest is Sharpness.DEFINITE and strongest is Sharpness.DEFINITE and not independent:
             weakest = Sharpness.UPPER
         return StochasticOrder(self.power + other.power, self.log_power + other.log_power, weakest)
 
     def __add__(self, other: StochasticOrder) -> StochasticOrder:
         """The order of `X + Y`, whatever their joint law."""
-        if self.growth == other.growth:
+        if self.growth == _order(other).growth:
             return replace(self, sharpness=Sharpness.UPPER)
         return max(self, other, key=lambda order: order.growth)
+
+    __radd__, __rmul__ = __add__, __mul__  # from the left comes what is no order, and is refused
 
     def contract(self, other: StochasticOrder) -> StochasticOrder:
         """The order of a contraction of `X` with `Y` over one index of each or, `Y` being a vector, of `X`."""
@@ -196,6 +204,12 @@ def _power(base: str, exponent: Fraction) -> str:
     if exponent in (0, 1):
         return base if exponent else ""
     return f"{base}^{exponent}" if exponent.denominator == 1 else f"{base}^({exponent})"
+
+
+def _order(other: object) -> StochasticOrder:
+    if not isinstance(other, StochasticOrder):
+        raise InvalidInput("other", other, "give a StochasticOrder; StochasticOrder() is that of a constant")
+    return other
 
 
 def _rational(name: str, value: object) -> Fraction:

@@ -14,8 +14,9 @@ Source: arXiv:2401.04013, whose condition `φ^{(k)} = O((k+1)!)` is met by the s
 
 from __future__ import annotations
 
-import math
+import sys
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import TYPE_CHECKING, ClassVar
 
 from .activations import Activation, Tanh
@@ -43,13 +44,15 @@ class Scaled(Activation):
     def __post_init__(self) -> None:
         if not isinstance(self.inner, Activation):
             raise InvalidInput("inner", self.inner, "give an Activation")
-        if not 0 < self.factor < math.inf:
+        number = isinstance(self.factor, Real) and not isinstance(self.factor, bool)
+        if not (number and 0 < self.factor <= sys.float_info.max):
             raise InvalidInput("factor", self.factor, "give a finite number > 0")
 
     def expression(self, s: Expr) -> Expr:
         import sympy
 
-        return self.inner.expression(sympy.nsimplify(self.factor) * s)
+        factor = sympy.nsimplify(self.factor) or sympy.Rational(self.factor)  # it takes 1e-300 for 0
+        return self.inner.expression(factor * s)
 
 
 @dataclass(frozen=True)

@@ -111,10 +111,8 @@ def inner_products(rng: np.random.Generator, size: int, count: int) -> Vector:
 
 
 def cancelled(rng: np.random.Generator, size: int, count: int) -> Vector:
-    """Of `X + Y` with `Y = −X + z/|z|`."""
-    x, z = rng.standard_normal((2, count, size))
-    unit = z / np.linalg.norm(z, axis=1, keepdims=True)
-    return np.linalg.norm(x + (-x + unit), axis=1) * np.exp(0.1 * rng.standard_normal(count))
+    """Of `|x|² − n`, x Gaussian: the two terms are exactly of order n, what is left of them is a fluctuation."""
+    return np.abs(np.square(rng.standard_normal((count, size))).sum(axis=1) - size)
 
 
 def cauchy_vectors(rng: np.random.Generator, size: int, count: int) -> Vector:
@@ -180,7 +178,7 @@ RULES: dict[str, list[Evidence]] = {
             },
         ),
         _of_order("x x^T and noise", noisy_dyads, DYAD + LENGTH, **MATRICES, **SLOW),
-        _of_order("of equal orders that cancel: less", cancelled, ENTRY),
+        _of_order("|x|^2 - n, two equal orders: less", cancelled, LENGTH),
     ],
     "a contraction has at most the product": [
         Property(

@@ -69,3 +69,9 @@ def test_it_shows_itself_as_text_and_html():
     report = Report(0, Level.QUICK, (result(Verdict.PROVED),))
     assert str(report) == "one  proved"
     assert "<td>one</td><td>proved</td>" in report._repr_html_()
+
+
+def test_evidence_that_could_not_tell_is_said_beside_what_could():
+    sure, unsure = result(Verdict.SUPPORTED), result(Verdict.UNDECIDED)
+    both = ClaimResult(sure.claim, Verdict.SUPPORTED, sure.evidence + unsure.evidence, 1.0)
+    assert both.remarks() == ["undecided: identity (part): what was found"]

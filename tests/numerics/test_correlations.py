@@ -183,7 +183,7 @@ def test_bad_input():
     with pytest.raises(InvalidInput, match="outputs"):
         correlations.scalar(MLP(2, (3,), outputs=2, activation=Tanh()), np.zeros((1, 12)), X, 1)
     pair = MLP(2, (3,), outputs=2, activation=Tanh())
-    for covector in (None, [1.0], [1.0, np.nan]):
+    for covector in (None, [1.0], [1.0, np.nan], "ab", [1j, 0], [[1.0], [1.0, 2.0]]):
         with pytest.raises(InvalidInput, match=r"outputs|covector"):
             correlations.each_output(pair, np.ones((1, 12)), X, 1, covector)
     with pytest.raises(InvalidInput, match="outputs"):
@@ -191,6 +191,18 @@ def test_bad_input():
     for function in (correlations.scalar, correlations.vector_norms, correlations.vectors, correlations.operator):
         with pytest.raises(InvalidInput, match="the options are along, learning_rate"):
             function(network, theta, X, 1, learningrate=2.0)
+    for function in (
+        correlations.scalar,
+        correlations.vector_norms,
+        correlations.vectors,
+        correlations.operator,
+        correlations.operator_norm,
+    ):
+        with pytest.raises(InvalidInput, match=r"learning_rate.*overflows"):
+            function(network, theta, X, 2, learning_rate=1e300)
+    for tolerance in ("x", None, -1, 0, np.inf, np.nan):
+        with pytest.raises(InvalidInput, match="tolerance"):
+            correlations.operator_norm(network, theta, X, 1, tolerance=tolerance)
     with pytest.raises(InvalidInput, match="along"):
         correlations.scalar(network, theta, X, 1, along=np.ones((1, 3)))
     with pytest.raises(InvalidInput, match="one network"):
@@ -200,6 +212,8 @@ def test_bad_input():
     cubic = MLP(2, (3,), activation=Hermite(3))
     with pytest.raises(InvalidInput, match="overflow"):
         correlations.scalar(cubic, theta * 1e60, X, 4)
+    with pytest.raises(InvalidInput, match="overflow"):  # the factor 1e306 and the norm are floats, the product is none
+        correlations.operator_norm(cubic, theta * 1e3, X, 1, learning_rate=1e153)
     wide = MLP(2, (20000,), activation=Tanh())
     with pytest.raises(InvalidInput, match="2 GiB"):
         correlations.vectors(wide, wide.sample(np.random.default_rng(0)), np.ones((600, 2)), 16)

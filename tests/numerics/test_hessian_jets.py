@@ -7,6 +7,7 @@ from numerics import jets
 from numerics.hessian_jets import FEW, HessianSeries
 from numerics.networks import MLP
 from theory.activations import Erf, Identity, LeakyReLU, Softplus, Tanh
+from theory.errors import InvalidInput
 
 NETWORKS = [
     MLP(3, (5, 4), activation=Tanh(), bias_std=0.5),
@@ -64,4 +65,8 @@ def test_lanczos_agrees_with_the_matrix_beyond_few_coordinates():
 def test_a_zero_operator_has_norm_zero():
     network = MLP(3, (4,), activation=Identity())
     parameters, x, v = drawn(network)
-    assert HessianSeries.of(network, parameters, x, v, 1).spectral_norm() == 0  # F is quadratic in its parameters
+    hessian = HessianSeries.of(network, parameters, x, v, 1)
+    assert hessian.spectral_norm() == 0  # F is quadratic in its parameters
+    for tolerance in ("x", -1, 0, 1, np.inf, np.nan):  # refused though there is nothing to iterate on
+        with pytest.raises(InvalidInput, match="tolerance"):
+            hessian.spectral_norm(tolerance)

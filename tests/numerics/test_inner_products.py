@@ -1,11 +1,15 @@
 """The law of the change of inner products: finite networks given their outputs, and what is known exactly."""
 
+import math
+from collections.abc import Callable
+
+import mpmath
 import numpy as np
 import pytest
 
 from numerics import features, kernels
 from numerics.data import sphere
-from numerics.inner_products import change, change_given, integrated_product, summed_product
+from numerics.inner_products import _Law, _resolved, change, change_given, integrated_product, summed_product
 from numerics.networks import MLP
 from numerics.optimisers import GradientDescent
 from numerics.orthant_moments import OrthantMoments
@@ -115,6 +119,137 @@ def test_points_in_a_plane_are_a_limit() -> None:
 def test_bad_points_are_refused(points: np.ndarray, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         change(X, [0.0, 0.0], [1.0, 1.0], points)
+
+
+def close(apart: float, dimension: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """Two training points at this distance, and three others."""
+    points = sphere(np.random.default_rng(4), 6, dimension)
+    pair = np.array([points[0], points[0] + apart * points[1]])
+    return pair / np.linalg.norm(pair, axis=1)[:, None], points[2:5]
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_close_training_points_with_unlike_residuals(depth: int) -> None:
+    """The change grows like one over the distance; what is left of it is known from twice and half the distance."""
+    scaled = []
+    for apart in (2e-3, 1e-3, 5e-4):
+        pair, points = close(apart)
+        law = change(pair, [1.0, -2.0], [0.3, 0.4], points, depth=depth)
+        scaled.append(apart * np.stack([law.mean, law.variance]))
+    assert scaled[1] == pytest.approx((2 * scaled[0] + 4 * scaled[2]) / 6, rel=2e-3)
+    assert np.abs(scaled[1][0]).min() > 1e-3
+
+
+def test_a_turned_problem_has_the_same_law() -> None:
+    pair, points = close(1e-3)
+    turn = np.linalg.qr(np.random.default_rng(8).normal(size=(3, 3)))[0]
+    laws = [
+        change(x / np.linalg.norm(x, axis=1)[:, None], [1.0, -2.0], [0.3, 0.4], z / np.linalg.norm(z, axis=1)[:, None])
+        for x, z in ((pair, points), (pair @ turn, points @ turn))
+    ]
+    assert laws[0].mean == pytest.approx(laws[1].mean, rel=1e-5)
+    assert laws[0].variance == pytest.approx(laws[1].variance, rel=1e-5)
+
+
+@pytest.mark.parametrize("apart", [1e-5, 3e-6])
+@pytest.mark.parametrize("dimension", [3, 5])
+def test_points_too_close_for_their_residuals_are_refused(apart: float, dimension: int) -> None:
+    pair, points = close(apart, dimension)
+    with pytest.raises(InvalidInput, match=r"(?s)X_train\[0\], X_train\[1\] = .* from equal or opposite"):
+        change(pair, [1.0, -2.0], [0.3, 0.4], points)
+
+
+def test_no_change_at_points_without_common_units() -> None:
+    """All is zero but for rounding, which is not refused: no unit is on at both points and at a training point."""
+    turns = np.radians([-139.3, -154.4, -47.9, 53.2])
+    points = np.column_stack([np.cos(turns), np.sin(turns)])
+    law = change(points[:2], [0.3, -0.8], [0.0, 0.0], points[2:])
+    assert abs(law.mean[0, 1]) + law.variance[0, 1] < 1e-14
+
+
+def test_nearly_opposite_points_in_a_plane_are_a_limit() -> None:
+    turns = np.array([2.848, 2.7644, 2.7644 - np.pi, 0.5278])
+    laws = []
+    for apart in (2.5e-4, 1.2e-5):
+        at = turns + np.array([0, 0, apart, 0])
+        points = np.column_stack([np.cos(at), np.sin(at)])
+        laws.append(change(points[:2], [0.3, -0.8], [0.0, 0.0], points[2:]))
+    assert laws[0].mean == pytest.approx(laws[1].mean, abs=2e-2)
+    assert np.diag(laws[0].variance) == pytest.approx(np.diag(laws[1].variance), abs=2e-2)
+    assert laws[0].variance[0, 1] / 2.5e-4 == pytest.approx(laws[1].variance[0, 1] / 1.2e-5, rel=1e-2)
+
+
+def test_close_points_that_pull_alike_are_one() -> None:
+    """Its output is given, and now that it does not slope towards the second: that can only lessen the variance."""
+    pair, points = close(1e-5)
+    law = change_given(pair, [0.5, 0.5], np.full((2, 2), 0.125), [0.3, 0.3], points)
+    merged = change_given(pair[:1], [1.0], [[0.5]], [0.3], points)
+    assert law.mean == pytest.approx(merged.mean, abs=1e-4)
+    assert (np.diag(law.variance) < np.diag(merged.variance) + 1e-4).all()
+
+
+def test_rounding_that_makes_a_variance_negative_is_refused() -> None:
+    one = np.ones((1, 1, 1))
+    with pytest.raises(InvalidInput, match="fewer than four digits"):
+        _resolved(lambda _: _Law(one, -one, one), X, [0], 2, "q")
+
+
+def test_a_test_point_that_is_a_training_point_up_to_rounding() -> None:
+    moved = X[:1].copy()
+    moved[0, 0] = np.nextafter(moved[0, 0], 2.0)
+    found, own = (change(X, [0.0, 1.0], [1.0, 1.0], np.concatenate([x, POINTS[3:]])) for x in (moved, X[:1]))
+    assert np.array_equal(found.mean, own.mean)
+    assert np.array_equal(found.variance, own.variance)
+
+
+@pytest.mark.parametrize("rates", [(1.0, 1.0), (2.0, 0.3), (1.0, 1e-9), (1e-9, 3e-10)])
+@pytest.mark.parametrize("t", [1e-18, 1e-14, 1e-6, 0.1, 0.6, 3.0, 1e3, math.inf])
+def test_integrated_product_at_all_times(rates: tuple[float, float], t: float) -> None:
+    """`∫₀ᵗ e^{−as} (1 − e^{−bs})/b ds` in fifty digits and more."""
+    found = integrated_product(np.diag(rates), np.ones(2), t)
+    with mpmath.workdps(90):
+        decay = [[mpmath.exp(-mpmath.mpf(x) * t) for x in (a, a + mpmath.mpf(b))] for a in rates for b in rates]
+        pairs = [(mpmath.mpf(a), mpmath.mpf(b)) for a in rates for b in rates]
+        exact = [((1 - one) / a - (1 - two) / (a + b)) / b for (a, b), (one, two) in zip(pairs, decay, strict=True)]
+    assert found.ravel() == pytest.approx([float(value) for value in exact], rel=2e-14, abs=0)
+
+
+def test_integrated_product_leaves_null_directions_out() -> None:
+    found = integrated_product(np.diag([2.0, 0.0]), np.array([1.0, 1.0]), math.inf)
+    assert found == pytest.approx(np.diag([1 / 8, 0.0]))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: change(X, np.ones((2, 2)), np.ones((3, 2)), POINTS), "f0, y = .*rows"),
+        (lambda: change(X, [0.0, 0.0], [[1.0, 2.0], [1.0]], POINTS), "f0 = .*lengths"),
+        (lambda: change(X, [0.0, 0.0], np.ones((0, 2)), POINTS), "f0 = "),
+        (lambda: change(X, [0.0, math.nan], [1.0, 1.0], POINTS), "y = .*finite"),
+        (lambda: change(X, [1e200, 1.0], [0.0, 0.0], POINTS), "y, f0 = .*overflow"),
+        (lambda: change(X, [-1.7e308, 1.0], [1.7e308, 0.0], POINTS), "y, f0 = .*overflow"),
+        (lambda: change(X, [1.0, 1.0], [0.0, 0.0], POINTS, depth=10**6), "depth = 1000000: give at most 10000"),
+        (lambda: change(X, [1.0, 1.0], [0.0, 0.0], POINTS, t=math.nan), "t = nan"),
+        (lambda: change_given(X, [1.0, 1.0], np.ones((0, 2)), [0.0, 0.0], POINTS), "products = "),
+        (lambda: change_given(X, [1.0, 1.0], [[1.0], [1.0, 2.0]], [0.0, 0.0], POINTS), "products = .*lengths"),
+        (lambda: change_given(X, [1e200, 1.0], np.eye(2), [0.0, 0.0], POINTS), "q, products, f0 = .*overflow"),
+        (lambda: change_given(X, [1.0, 1.0], np.eye(2), [0.0, 0.0], POINTS, depth=10**6), "depth = 1000000"),
+        (lambda: summed_product(np.eye(2), np.ones(2), math.nan, 3), "learning_rate = nan"),
+        (lambda: summed_product(np.eye(2), np.ones(2), 0.1, -1), "steps = -1"),
+        (lambda: summed_product(np.eye(2), np.ones(3), 0.1, 1), "kernel = "),
+        (lambda: summed_product(np.eye(2), np.ones((1, 2)), 0.1, 1), "residual = "),
+        (lambda: summed_product(np.eye(2), np.ones(2), 1e10, 100), "overflow"),
+        (lambda: integrated_product(np.eye(2), np.ones(3), 1.0), "kernel = "),
+        (lambda: integrated_product(-np.eye(2), np.ones(2), 1.0), "eigenvalue -1"),
+        (lambda: integrated_product(np.eye(2), np.array([1e200, 1.0]), 1.0), "overflow"),
+        (lambda: integrated_product(np.eye(2), np.array([math.nan, 1.0]), 1.0), "residual = "),
+        (lambda: integrated_product(np.eye(2), np.ones(2), math.nan), "t = nan"),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_bad_input_is_named(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(InvalidInput, match=f"(?s){message}"):
+        call()
 
 
 def test_bad_numbers_are_refused() -> None:

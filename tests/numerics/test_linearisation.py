@@ -8,7 +8,7 @@ from numerics.empirical import jacobian
 from numerics.linearisation import curvature_along_gradient, deviations
 from numerics.networks import MLP
 from numerics.optimisers import SGD, GradientDescent
-from theory.activations import Hermite, Tanh
+from theory.activations import Hermite, Identity, Tanh
 from theory.errors import InvalidInput
 from theory.loss import Loss
 
@@ -70,3 +70,24 @@ def test_several_outputs_are_refused():
     network = MLP(2, (3,), outputs=2, activation=Tanh())
     with pytest.raises(InvalidInput, match="one output"):
         curvature_along_gradient(network, network.sample(np.random.default_rng(0)), [1.0, 0.0], 0.1)
+
+
+@pytest.mark.parametrize(
+    ("x", "steps", "said"),
+    [
+        ("a", 0.1, "x"),
+        ([1.0], 0.1, "x"),
+        (1.0, 0.1, "x"),
+        ([1.0, np.nan], 0.1, "x"),
+        ([1.0, 1j], 0.1, "x"),
+        ([1.0, 0.0], "a", "steps"),
+        ([1.0, 0.0], np.inf, "steps"),
+        ([1.0, 0.0], [0.1, 0.1, 0.1], "steps"),
+        ([1.0, 0.0], [[0.1], [0.1]], "steps"),
+        ([1e100, 0.0], 1e200, "overflow"),
+    ],
+)
+def test_bad_points_and_steps(x, steps, said):
+    network = MLP(2, (3,), activation=Identity())
+    with pytest.raises(InvalidInput, match=said):
+        curvature_along_gradient(network, network.sample(np.random.default_rng(0), 2), x, steps)

@@ -70,6 +70,27 @@ def test_bounds_are_in_order_and_of_one_homogeneity():
     assert subordinate_norm(np.zeros((2, 2, 2)), rng=rng) == (0, 0)
 
 
+@pytest.mark.parametrize("scale", [1e200, 1e-200, 5e-324])
+def test_extreme_entries_neither_overflow_nor_vanish(scale):
+    for shape in ((3,), (2, 3), (2, 2, 2)):
+        found = subordinate_norm(np.full(shape, scale), rng=RNG(0))
+        for bound in found:  # of rank one: the root of the number of entries; 5e-324 has no digits after the first
+            assert bound / scale == pytest.approx(np.prod(shape) ** 0.5, rel=1e-10, abs=0.5 if scale < 1e-300 else 0)
+
+
+def test_each_tensor_of_a_batch_has_its_own_scale():
+    tensors = np.multiply.outer([1e200, 0.0, -1e-200], np.ones((2, 2, 2)))
+    found = subordinate_norm(tensors, batch=1, rng=RNG(0))
+    np.testing.assert_allclose(found, [[8**0.5 * 1e200, 0, 8**0.5 * 1e-200]] * 2, rtol=1e-10)
+
+
+def test_a_norm_beyond_floats_is_refused():
+    assert subordinate_norm(1.7e308) == (1.7e308, 1.7e308)
+    for shape in ((3,), (2, 2), (2, 2, 2)):
+        with pytest.raises(InvalidInput, match="exceeds"):
+            subordinate_norm(np.full(shape, 1.7e308), rng=RNG(0))
+
+
 def test_unfoldings_are_all_there():
     tensors = RNG(3).standard_normal((1, 2, 3, 4, 5))
     shapes = {frozenset(matrix.shape[1:]) for matrix in orders._unfoldings(tensors)}
@@ -86,8 +107,12 @@ def test_unfoldings_are_all_there():
     ("tensors", "options"),
     [
         (np.ones((2, 2, 2)), {}),
-        (np.ones((2, 2, 2)), {"rng": RNG(0), "restarts": 0}),
-        (np.ones(3), {"batch": 2}),
+        (np.ones((2, 2, 2)), {"rng": 0}),
+        *((np.ones((2, 2, 2)), {"rng": RNG(0), "restarts": wrong}) for wrong in (0, 1.5, True, "8", 10**12)),
+        *((np.ones(3), {"batch": wrong}) for wrong in (2, -1, 0.5, True, "1")),
+        (np.ones(3) + 1j, {}),
+        ("ab", {}),
+        ([[1.0], [1.0, 2.0]], {}),
         (np.ones((0, 2)), {}),
         ([1.0, np.nan], {}),
     ],
@@ -190,6 +215,38 @@ def test_a_bootstrap_takes_more_resamples_than_its_error_allows():
     assert all(map(np.isfinite, found.bootstrap(1e-2, RNG(0), resamples=8000)))
 
 
+def test_a_resampling_in_batches_is_the_same(monkeypatch):
+    found = without_warnings({n: RNG(n).random(40) for n in (16, 64, 256)})
+    whole = found.bootstrap(0.1, RNG(0))
+    monkeypatch.setattr(orders, "DRAWN_AT_ONCE", 4000)
+    assert found.bootstrap(0.1, RNG(0)) == whole
+
+
+def test_questions_of_bad_input():
+    found = without_warnings({n: RNG(n).random(40) for n in (16, 64, 256)})
+    for alpha in ("a", None, 0, 1, 2, -0.1, np.nan, True):
+        for ask in (found.interval, lambda alpha: found.bootstrap(alpha, RNG(0)), decide_a_constant(found)):
+            with pytest.raises(InvalidInput, match="alpha"):
+                ask(alpha)
+    for resamples in (0, 1.5, True, "a", 10**12):
+        with pytest.raises(InvalidInput, match="resamples"):
+            found.bootstrap(0.1, RNG(0), resamples=resamples)
+    for rng in (None, 0, np.random):
+        with pytest.raises(InvalidInput, match="rng"):
+            found.bootstrap(0.1, rng)
+    for order in (None, 0.5, "n"):
+        with pytest.raises(InvalidInput, match="order"):
+            found.decide(order)
+    for wanted in (np.nan, 0, -1.0, "a", None):
+        with pytest.raises(InvalidInput, match="wanted_resolution"):
+            found.decide(StochasticOrder(), wanted_resolution=wanted)
+    assert found.decide(StochasticOrder(-(10**400), sharpness=EXACT)).outcome is Outcome.REJECTED  # beyond floats
+
+
+def decide_a_constant(found):
+    return lambda alpha: found.decide(StochasticOrder(), alpha=alpha)
+
+
 def test_with_three_indices_the_order_lies_between_those_of_the_bounds():
     drawn = samples(lambda rng, count, n: rng.standard_normal((count, n, n, n)), sizes=(3, 6, 12), count=40)
     found = without_warnings(drawn, levels=(0.5,), rng=RNG(1))
@@ -199,8 +256,21 @@ def test_with_three_indices_the_order_lies_between_those_of_the_bounds():
 
 @pytest.mark.parametrize(
     ("sizes", "options"),
-    [((16, 32), {}), ((16, 32, 64), {"levels": ()}), ((1, 2, 4), {"log_power": 1}), ((2, 4, 8), {"log_power": 0.5})],
+    [
+        ((16, 32), {}),
+        *(((16, 32, 64), {"levels": wrong}) for wrong in ((), 0.5, None, "ab", (0.5, np.nan), (1.0,), [[0.5]])),
+        ((1, 2, 4), {"log_power": 1}),
+        *(((2, 4, 8), {"log_power": wrong}) for wrong in (0.5, "1", 10**6, -(10**400))),
+        *(((wrong, 2, 4), {}) for wrong in (1.5, True, "1", 0, -1, 10**400)),
+    ],
+    ids=lambda value: str(value)[:30],
 )
 def test_orders_of_bad_input(sizes, options):
     with pytest.raises(InvalidInput):
         estimate(samples(lambda rng, count, n: rng.random(count), sizes=sizes), **options)
+
+
+@pytest.mark.parametrize("samples_by_size", [None, 1.0, [[1.0]], {}, {16: "a", 32: "b", 64: "c"}])
+def test_what_is_no_sample(samples_by_size):
+    with pytest.raises(InvalidInput):
+        estimate(samples_by_size)

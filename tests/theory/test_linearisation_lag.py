@@ -1,10 +1,11 @@
 """The lag of ReLU networks: every line proved, its value by quadrature, and what the new reasons refuse."""
 
 import math
+from itertools import pairwise
 
 import pytest
 from scipy.integrate import dblquad
-from sympy import Heaviside, Integral, Limit, Max, S, atan, cos, pi, sin, sqrt
+from sympy import Heaviside, Integral, Limit, Max, S, atan, cos, pi, sin, sqrt, tan
 
 from theory import linearisation_lag as lag
 from theory.linearisation_lag import SWITCH, ByTangent, SignsOnPieces, alpha, beta, m, psi, q
@@ -62,6 +63,32 @@ def test_signs_on_pieces():
         assert not SignsOnPieces(cuts).check(turn, on).proved
     no_wave = Integral(Heaviside(cos(psi)) * Max(0, cos(2 * psi)), (psi, -pi / 2, 3 * pi / 2))
     assert not reason.check(no_wave, Integral(cos(2 * psi), (psi, SWITCH, pi / 2))).proved
+
+
+@pytest.mark.parametrize(
+    "cuts", [(0, -pi, 0, pi), (0, pi, 0, pi), (S.Zero, S.Zero, pi), (-pi / 2, -atan(beta), SWITCH)]
+)
+def test_cuts_must_increase(cuts):
+    before = Integral(Max(0, sin(psi)), (psi, cuts[0], cuts[-1]))
+    pieces = [Integral(sin(psi), (psi, *ends)) for ends in pairwise(cuts) if ends != (0, 0)]
+    for choice in range(1 << len(pieces)):
+        after = sum((piece for at, piece in enumerate(pieces) if choice >> at & 1), S.Zero)
+        assert not SignsOnPieces(cuts).check(before, after).proved
+
+
+def test_a_step_at_nothing_is_not_one():
+    """`1[w > 0]` of `w ≡ 0`, also where SymPy does not see that it is 0."""
+    hidden = sin(psi + 1) - sin(psi) * cos(1) - cos(psi) * sin(1)
+    for zero in (hidden, -hidden):
+        before = Integral(Heaviside(zero) * cos(psi), (psi, 0, 1))
+        for after in (Integral(cos(psi), (psi, 0, 1)), S.Zero):
+            assert not SignsOnPieces((S.Zero, S.One)).check(before, after).proved
+
+
+def test_by_tangent_with_alpha_in_use():
+    assert not ByTangent().check(Limit(alpha * cos(beta), beta, 0), Limit(alpha * cos(tan(alpha)), alpha, 0)).proved
+    captured = Limit(alpha * cos(sin(alpha) / cos(alpha)), alpha, 0)
+    assert not ByTangent().check(Limit(alpha * cos(beta), beta, 0), captured).proved
 
 
 def test_by_tangent():

@@ -1,5 +1,6 @@
 """The rules of orders against their definition, on variables `n^A` with `A` on a finite probability space."""
 
+import operator
 from fractions import Fraction
 
 import pytest
@@ -83,6 +84,28 @@ def test_as_an_expression():
     assert StochasticOrder(Rational(1, 3)).power == Fraction(1, 3)  # SymPy's rationals are rationals
     assert str(StochasticOrder(Fraction(-1, 2), 2)) == "O(n^(-1/2) log(n)^2)"
     assert str(StochasticOrder()) == "O(1)"
+
+
+def test_the_larger_one_may_come_first():
+    assert StochasticOrder(1) > StochasticOrder(0, 5) >= StochasticOrder(0, 5)
+    assert not StochasticOrder(1) > StochasticOrder(1, sharpness=Sharpness.EXACT)
+
+
+@pytest.mark.parametrize("other", [2, 0.5, None, "n", (1, 0)])
+@pytest.mark.parametrize(
+    "combine",
+    [operator.mul, operator.add, operator.lt, operator.le, operator.gt, operator.ge],
+)
+def test_operands_that_are_no_orders(combine, other):
+    for pair in ((StochasticOrder(1), other), (other, StochasticOrder(1))):
+        with pytest.raises(InvalidInput, match="give a StochasticOrder"):
+            combine(*pair)
+
+
+@pytest.mark.parametrize("combine", [StochasticOrder.product, StochasticOrder.contract])
+def test_methods_on_what_is_no_order(combine):
+    with pytest.raises(InvalidInput, match="give a StochasticOrder"):
+        combine(StochasticOrder(1), 2)
 
 
 @pytest.mark.parametrize(

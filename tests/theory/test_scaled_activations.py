@@ -1,11 +1,12 @@
 """Scaled activations, the sigmoid and the lacunary series, against their definitions and the growth they are for."""
 
 import math
+from fractions import Fraction
 
 import pytest
 from sympy import Symbol, diff, exp, simplify, tanh
 
-from theory.activations import Sin, Tanh
+from theory.activations import Identity, Sin, Tanh
 from theory.errors import InvalidInput
 from theory.scaled_activations import LACUNARY_TERMS, Lacunary, Scaled, Sigmoid
 
@@ -42,7 +43,17 @@ def test_derivatives_of_the_lacunary_series_outgrow_factorials():
     assert roots[-1] > 4 * roots[0]
 
 
-@pytest.mark.parametrize(("inner", "factor"), [("tanh", 1.0), (Tanh(), 0.0), (Tanh(), math.inf), (Tanh(), math.nan)])
+@pytest.mark.parametrize("factor", [1e-300, 1e-17, 0.1, 3, Fraction(1, 3), 1e300])
+def test_the_factor_is_the_one_given(factor):
+    found = Scaled(Identity(), factor).expression(s) / s
+    assert float(found) == pytest.approx(float(factor), rel=1e-14, abs=0)
+
+
+@pytest.mark.parametrize(
+    ("inner", "factor"),
+    [("tanh", 1.0), *((Tanh(), wrong) for wrong in (0.0, -1, math.inf, math.nan, "2", None, 2j, True, 10**400))],
+    ids=lambda value: str(value)[:20],
+)
 def test_bad_input(inner, factor):
     with pytest.raises(InvalidInput):
         Scaled(inner, factor)
