@@ -78,6 +78,14 @@ def statement(claim: Claim) -> str:
     return f"% {claim.id}: {_one_line(str(claim.source))}\n{display(claim.statement)}"
 
 
+def fragment(claim: Claim) -> str:
+    """The statement, and what holds instead, where that is known: for a document of one's own."""
+    if claim.correction is None:
+        return statement(claim)
+    mended = f"% what is so: {_one_line(claim.correction.text)}\n{display(claim.correction.latex)}"
+    return f"% wrong as published, see below\n{statement(claim)}\n\n{mended}"
+
+
 def document(claim: Claim, derivations: list[CheckedDerivation] | None = None) -> str:
     """A document that pdflatex compiles: the claim and, if they are given, its derivations."""
     parts = [rf"\section*{{{latex_text(claim.title)}}}", latex_text(f"{claim.id}. {claim.source}."), statement(claim)]

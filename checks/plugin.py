@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from _pytest.runner import collect_one_node
 
 from theory.errors import LimesWarning
 
@@ -91,8 +92,9 @@ def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: Any) 
 @pytest.hookimpl(tryfirst=True)  # before -k and the like choose among the items
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
     if session.config.getoption("claims"):
-        ledger = LedgerCollector.from_parent(session, name="limes", nodeid="limes")
-        items.extend(ledger.collect())
+        report = collect_one_node(LedgerCollector.from_parent(session, name="limes", nodeid="limes"))
+        session.ihook.pytest_collectreport(report=report)  # so that pytest counts them
+        items.extend(one for one in report.result if isinstance(one, pytest.Item))
 
 
 class LedgerCollector(pytest.Collector):
@@ -130,6 +132,9 @@ class ClaimItem(pytest.Item):
         result = self.claim.judged(Level(option.claims_level), option.claims_seed)
         said = {"verdict": result.verdict.value, "level": option.claims_level, "seed": option.claims_seed}
         self.user_properties += said.items()
+        killed = result.mutants_tried - len(result.mutants_survived)
+        tried = f"{result.verdict.value}; {killed} of {result.mutants_tried} mutants rejected"
+        self.add_report_section("call", "verdict", tried)  # which pytest -rA shows
         for text in result.mutants_survived:
             self.warn(LimesWarning(f"{self.claim.id}: its evidence also accepts the mutant {text}"))
         if not result.as_expected:

@@ -88,6 +88,6 @@ def formula_named(name: str) -> Formula:
     theory.errors.InvalidInput: formula = relu-ntc: no formula has this name; the nearest are relu-ntk, ...
     """
     if name not in FORMULAS:
-        near = difflib.get_close_matches(str(name), FORMULAS, n=3, cutoff=0.4) or list(FORMULAS)
+        near = difflib.get_close_matches(str(name), FORMULAS, n=3, cutoff=0.4) or ["listed by limes list"]
         raise InvalidInput("formula", name, f"no formula has this name; the nearest are {', '.join(near)}")
     return FORMULAS[name]

@@ -89,7 +89,7 @@ def _files(names: list[str]) -> list[Path]:
     found = {path.name.removeprefix("test_").removesuffix("_benchmark.py"): path for path in FOLDER.glob("test_*.py")}
     if not found:
         raise InvalidInput(
-            "tests/benchmarks", "missing", "run limes bench from a source checkout; an installation has no benchmarks"
+            "tests/benchmarks", "missing", "run it from a source checkout, installed there with pip install -e ."
         )
     for name in names:
         if name not in found:

@@ -32,7 +32,7 @@ def latex(
     if document:
         text = typesetting.document(found, derived)
     else:
-        text = "\n\n".join([typesetting.statement(found), *(one.to_latex() for one in derived or ())])
+        text = "\n\n".join([typesetting.fragment(found), *(one.to_latex() for one in derived or ())])
     doubts = [doubt for one in derived or () for doubt in one.doubts]
     write_json({"id": found.id, "latex": text, "doubts": doubts}) if as_json else print(text)
     for doubt in doubts:

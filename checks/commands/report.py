@@ -59,7 +59,8 @@ def report(
         given = {"--level": level, "--seed": seed, "--jobs": jobs, "--cluster": cluster or None, "--journal": journal}
         for option, value in given.items():
             if value is not None:
-                raise InvalidInput(option, value, f"leave it out: nothing is judged, {source} is a run already")
+                shown = value.value if isinstance(value, Level) else value
+                raise InvalidInput(option, shown, f"leave it out: nothing is judged, {source} is a run already")
         run = RecordedRun.read(source)
         run = run.only(claims) if claims else run
         print(run.summary())

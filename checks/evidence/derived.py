@@ -122,14 +122,30 @@ class Identity(Derived):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limit(Derived):
-    """A limit, from a derivation."""
+class _Stepwise(Derived):
+    """From a derivation alone: an expression would be taken for what is claimed to be equal to it."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.derivation, Expr):
+            remedy = "give a function that returns a Derivation, whose steps are checked; equal expressions: Identity"
+            raise InvalidInput("derivation", self.derivation, remedy)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limit(_Stepwise):
+    """A limit, from a derivation: a function that starts from `sympy.Limit(…)` and ends in its value.
+
+    >>> from theory.depth import normalised_ntk_limit
+    >>> Limit(derivation=normalised_ntk_limit, claimed=S(1) / 4).examine(Level.QUICK).verdict.value
+    'proved'
+    """
 
     kind: ClassVar[str] = "limit"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asymptotics(Derived):
+class Asymptotics(_Stepwise):
     """A leading term or its coefficient, from a derivation."""
 
     kind: ClassVar[str] = "asymptotics"

@@ -70,6 +70,6 @@ def find(id: str) -> Claim:
     theory.errors.InvalidInput: claim = dept-limit: no claim has this id; the nearest are depth-limit, ...
     """
     if id not in LEDGER:
-        near = difflib.get_close_matches(id, LEDGER, n=3, cutoff=0.4) or list(LEDGER)
+        near = difflib.get_close_matches(id, LEDGER, n=3, cutoff=0.4) or ["listed by limes list"]
         raise InvalidInput("claim", id, f"no claim has this id; the nearest are {', '.join(near)}")
     return LEDGER[id]

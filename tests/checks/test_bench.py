@@ -150,7 +150,7 @@ def test_what_was_measured_before_ctrl_c_is_shown(folder, capsys, monkeypatch):
 
 def test_bad_usage(folder, capsys):
     assert run() == 2
-    assert "run limes bench from a source checkout" in capsys.readouterr().err
+    assert "run it from a source checkout" in capsys.readouterr().err
     (folder / "test_sums_benchmark.py").write_text(BENCHMARK)
     assert run("sum") == 2
     assert "no benchmark has this name; the nearest are sums" in capsys.readouterr().err
