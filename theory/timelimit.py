@@ -2,13 +2,20 @@
 
 The interruption is an exception raised in the calling thread, so it works in any thread; `OutOfTime` is a
 `BaseException` because SymPy swallows exceptions on its way.
+
+One thread watches all calls. A new thread for each would not do: CPython gives a thread that is just being made the
+identity of its maker, and would raise the exception there, where it is lost and its maker waits for ever.
 """
 
 from __future__ import annotations
 
 import ctypes
+import heapq
+import queue
 import threading
+import time
 from collections.abc import Callable
+from itertools import count
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -34,15 +41,46 @@ def within(seconds: float, call: Callable[[], T]) -> T | None:
             if not finished:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(mine))
 
-    timer = threading.Timer(seconds, expire)
-    timer.daemon = True
+    passing: OutOfTime | None = None
     try:
-        timer.start()
         try:
+            _watch(seconds, expire)
             return call()
         finally:
-            with lock:  # after this no exception can be on its way
-                finished = True
-            timer.cancel()
+            while not finished:  # even if an outer limit expires just here: else this one would hit a later call
+                try:
+                    with lock:  # after this no exception can be on its way
+                        finished = True
+                except OutOfTime as outer:
+                    passing = outer
+            if passing is not None:
+                raise passing
     except mine:
         return None
+
+
+_Limit = tuple[float, int, Callable[[], None]]  # when, in which order, what then
+_limits: queue.SimpleQueue[_Limit] = queue.SimpleQueue()  # which an exception in the midst of `put` leaves whole
+_order = count()
+_starting = threading.Lock()
+_watcher: threading.Thread | None = None
+
+
+def _watch(seconds: float, expire: Callable[[], None]) -> None:
+    """Have `expire` called in so many seconds."""
+    global _watcher
+    with _starting:
+        if _watcher is None or not _watcher.is_alive():  # it does not live through a fork
+            _watcher = threading.Thread(target=_expire_in_time, name="time limits", daemon=True)
+            _watcher.start()
+    _limits.put((time.monotonic() + seconds, next(_order), expire))
+
+
+def _expire_in_time() -> None:
+    pending: list[_Limit] = []
+    while True:
+        try:
+            wait = max(0.0, pending[0][0] - time.monotonic()) if pending else None
+            heapq.heappush(pending, _limits.get(timeout=wait))
+        except queue.Empty:
+            heapq.heappop(pending)[2]()
