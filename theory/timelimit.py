@@ -19,6 +19,7 @@ from itertools import count
 from typing import TypeVar
 
 T = TypeVar("T")
+AGAIN = 0.1  # seconds after which a call that goes on is interrupted again
 
 
 class OutOfTime(BaseException):
@@ -40,6 +41,7 @@ def within(seconds: float, call: Callable[[], T]) -> T | None:
         with lock:
             if not finished:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(mine))
+                _watch(AGAIN, expire)  # in a finalizer it is lost, and another limit's may take its place
 
     passing: OutOfTime | None = None
     try:

@@ -79,3 +79,14 @@ def test_threads_do_not_see_each_other() -> None:
     for thread in threads:
         thread.join()
     assert found == {"short": None, "long": sum(range(3_000_000))}
+
+
+def test_a_call_that_loses_an_interruption_gets_another() -> None:
+    """As it is lost in a finalizer."""
+
+    def loses_the_first() -> None:
+        with suppress(OutOfTime):
+            forever()
+        forever()
+
+    assert within(60, lambda: (within(0.05, loses_the_first), "went on")) == (None, "went on")
