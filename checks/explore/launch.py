@@ -15,7 +15,7 @@ from pathlib import Path
 from theory.errors import InvalidInput, LimesError
 
 HOST = "127.0.0.1"
-MARIMO_STARTS = 0.7  # seconds, about
+MARIMO_STARTS = 1.0  # seconds, about, and its page is sent: earlier the two would fight for the interpreter
 REMEDY = "pip install '.[explore]' in the folder of limes; the numbers alone: limes evaluate, limes limit, limes plot"
 
 
