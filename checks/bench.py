@@ -127,15 +127,15 @@ def table(rows: Sequence[Row]) -> list[str]:
     for row in rows:
         if row.case != case:
             case = row.case
-            columns = f"{'shortest':>11}{'median':>10}{'ratio':>8}{'memory':>10}{'error':>9}"
-            lines += ["", case, f"  {'':<30}{columns}"]
+            columns = f"{'shortest':>11}{'median':>10}{'ratio':>9}{'memory':>10}{'error':>9}"
+            lines += ["", case, f"  {'':<29}{columns}"]
         if row.note:
-            lines.append(f"  {row.contestant:<30} {row.note}")
+            lines.append(f"  {row.contestant:<29} {row.note}")
             continue
         ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
         error = "" if row.error is None else f"{row.error:.1e}"
-        cells = f"{_time(row.shortest):>11}{_time(row.median):>10}{ratio:>8}{_bytes(row.memory):>10}{error:>9}"
-        lines.append(f"  {row.contestant:<30}{cells}".rstrip())
+        cells = f"{_time(row.shortest):>11}{_time(row.median):>10}{ratio:>9}{_bytes(row.memory):>10}{error:>9}"
+        lines.append(f"  {row.contestant:<29}{cells}".rstrip())
     return lines
 
 

@@ -167,13 +167,18 @@ def _gram(images: ArrayLike, images2: ArrayLike | None, depth: int, pooling: Poo
     if pooling is Pooling.MEAN:
         every = [(down, across) for down in range(1 - height, height) for across in range(1 - width, width)]
         displacements = [d for d in every if d >= (0, 0)] if own else every
-    gram = np.empty((2, len(first), len(second)))
+    triangle = own and pooling is Pooling.NONE  # all is symmetric: the upper triangle will do
+    gram = np.zeros((2, len(first), len(second)))
 
     def fill(tile: tuple[slice, slice]) -> None:
         rows, columns = tile
+        if triangle:
+            columns = slice(max(rows.start, columns.start), columns.stop)
+        if columns.start >= columns.stop:
+            return
         left, right = _Images.of(first[rows], depth), _Images.of(second[columns], depth)
         gram[:, rows, columns] = sum(
-            (0.5 if own and d == (0, 0) else 1.0) * _displaced(left, right, *d) for d in displacements
+            (0.5 if own and d == (0, 0) and not triangle else 1.0) * _displaced(left, right, *d) for d in displacements
         )
 
     fits = max(1, LAYERED // ((height + 2) * (width + 2) * (depth + 1)))
@@ -181,7 +186,7 @@ def _gram(images: ArrayLike, images2: ArrayLike | None, depth: int, pooling: Poo
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # NumPy works on a block without the interpreter's lock
         list(pool.map(fill, tiles))
     if own:
-        gram += gram.swapaxes(1, 2).copy()
+        gram = np.triu(gram) + np.triu(gram, 1).swapaxes(1, 2) if triangle else gram + gram.swapaxes(1, 2)
     gram /= height * width if pooling is Pooling.NONE else (height * width) ** 2
     with np.errstate(over="ignore"):
         gram = np.ldexp(gram, exponents[:, None] + exponents2)
