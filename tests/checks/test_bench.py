@@ -71,7 +71,7 @@ def test_the_table_fits():
     assert "12.3 us" in text
     assert "123 MB" in text
     assert "1.23e+04" in text
-    assert "PyTorch                        not installed: pip install torch" in text
+    assert "PyTorch                       not installed: pip install torch" in text
     assert text.count("A kernel") == text.count("Another") == 1
 
 
