@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from theory.errors import InvalidInput, LimesError
 
-from .plot import Axis, Chart, Figure, Kind, Series
+from .plot import Axis, Chart, Figure, Kind, Panel, Series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,6 +55,8 @@ LOOKS: tuple[tuple[str, Any, str], ...] = (  # colour, dashes, mark
 )
 PANEL_WIDTHS = {1: 5.5, 2: 3.7, 3: 3.2}  # in inches, by the number of columns, as are all lengths
 PANEL_HEIGHT, TITLE_HEIGHT, LINE_HEIGHT, MARGIN = 2.6, 0.34, 0.18, 0.08
+SINGLE_PANEL = (3.4, 2.5)  # of a panel by itself: as wide as a phone, letters included
+KEY = (0.42, 0.14)
 LETTER_WIDTH, CAPTION_LETTER_WIDTH, HANDLE_WIDTH = 0.075, 0.064, 0.6
 _LOCK = threading.RLock()
 
@@ -95,18 +97,25 @@ class Drawing:
         about = {"schema": SCHEMA, **self.figure.in_brief(), "seed": self.seed}
         return about | {"caption": self.chart.caption, "panels": panels}
 
-    def canvas(self) -> Canvas:
-        """The figure of matplotlib, for those who want to change it."""
+    def canvas(self, panel: Panel | None = None) -> Canvas:
+        """The figure of matplotlib, for those who want to change it; that of one panel alone, if it is given."""
         with _settings(self.figure.name):
-            return _draw(self.figure.title, self.chart)
+            return _draw(self.figure.title, self.chart) if panel is None else _draw_alone(panel)
 
     def render(self, suffix: str = ".svg") -> bytes:
         """The contents of a file of this kind, `.svg`, `.png` or `.pdf`."""
-        file = io.BytesIO()
         with _settings(self.figure.name):
-            canvas = _draw(self.figure.title, self.chart)
-            canvas.savefig(file, format=suffix[1:], metadata=METADATA[suffix])
-        return file.getvalue()
+            return _saved(_draw(self.figure.title, self.chart), suffix)
+
+    def panels(self) -> list[bytes]:
+        """Each panel as an SVG, for a page that lays them out and sets title, legend and caption as text."""
+        with _settings(self.figure.name):
+            return [_saved(_draw_alone(panel), ".svg") for panel in self.chart.panels]
+
+    def keys(self) -> dict[str, bytes]:
+        """The legend of all panels: for each label its line, its mark, or both, as an SVG."""
+        with _settings(self.figure.name):
+            return {label: _saved(_draw_key(series), ".svg") for label, series in _by_label(self.chart).items()}
 
     def save(self, path: Path | str) -> None:
         """Write it; the name's ending says what. Raises `InvalidInput` for another ending, `OSError` as writing does.
@@ -132,12 +141,18 @@ def _settings(salt: str) -> Iterator[None]:
         yield
 
 
+def _saved(canvas: Canvas, suffix: str) -> bytes:
+    file = io.BytesIO()
+    canvas.savefig(file, format=suffix[1:], metadata=METADATA[suffix])
+    return file.getvalue()
+
+
 def _draw(title: str, chart: Chart) -> Canvas:
     """The panels between a header, of the title and the legend, and a footer, of the caption."""
     from matplotlib.figure import Figure as Canvas
 
     width = PANEL_WIDTHS[chart.columns] * chart.columns
-    labels = list(dict.fromkeys(series.label for panel in chart.panels for series in panel.series))
+    labels = list(_by_label(chart))
     beside = max(1, int(width / (HANDLE_WIDTH + LETTER_WIDTH * max(map(_letters, labels)))))
     legend_rows = -(-len(labels) // beside)
     caption = wrap(chart.caption, int(width / CAPTION_LETTER_WIDTH))
@@ -150,12 +165,9 @@ def _draw(title: str, chart: Chart) -> Canvas:
     handles: dict[str, dict[Kind, Any]] = {label: {} for label in labels}
     for index, panel in enumerate(chart.panels):
         axes = canvas.add_subplot(rows, chart.columns, index + 1)
-        for series in panel.series:
-            handles[series.label].setdefault(series.kind, _draw_series(axes, series))
-        _label_axis(axes.xaxis, panel.x)
         repeated = index % chart.columns > 0 and panel.y.label == chart.panels[index - 1].y.label
-        _label_axis(axes.yaxis, panel.y, silent=repeated)
-        axes.set_title(panel.title)
+        for series, drawn in zip(panel.series, _draw_panel(axes, panel, silent=repeated), strict=True):
+            handles[series.label].setdefault(series.kind, drawn)
     canvas.text(0.5, 1 - MARGIN / height, title, ha="center", va="top", fontsize=11, fontweight="bold")
     together: Any = [tuple(kinds.values()) for kinds in handles.values()]  # a line and its points in one entry
     canvas.legend(
@@ -168,6 +180,47 @@ def _draw(title: str, chart: Chart) -> Canvas:
     )
     canvas.text(MARGIN / width, MARGIN / height, "\n".join(caption), ha="left", va="bottom", fontsize=8)
     return canvas
+
+
+def _by_label(chart: Chart) -> dict[str, dict[Kind, Series]]:
+    """One series of each kind for every label, in the order in which they appear."""
+    found: dict[str, dict[Kind, Series]] = {}
+    for panel in chart.panels:
+        for series in panel.series:
+            found.setdefault(series.label, {}).setdefault(series.kind, series)
+    return found
+
+
+def _draw_alone(panel: Panel) -> Canvas:
+    """A panel as a figure of its own."""
+    from matplotlib.figure import Figure as Canvas
+
+    canvas = Canvas(figsize=SINGLE_PANEL)
+    canvas.set_layout_engine("constrained")
+    _draw_panel(canvas.add_subplot(), panel)
+    return canvas
+
+
+def _draw_key(kinds: dict[Kind, Series]) -> Canvas:
+    """What stands in a legend beside a label."""
+    from matplotlib.figure import Figure as Canvas
+
+    canvas = Canvas(figsize=KEY)
+    axes = canvas.add_axes((0, 0, 1, 1), xlim=(0, 1), ylim=(-1, 1))
+    axes.set_axis_off()
+    for kind, series in kinds.items():
+        x = (0.5,) if kind is Kind.POINTS else (0.0, 1.0)
+        _draw_series(axes, Series(series.label, x, (0.0,) * len(x), kind, series.look))
+    return canvas
+
+
+def _draw_panel(axes: Axes, panel: Panel, silent: bool = False) -> list[Any]:
+    """Draw it, without the label of its second axis if that is to be `silent`; what was drawn for each series."""
+    drawn = [_draw_series(axes, series) for series in panel.series]
+    _label_axis(axes.xaxis, panel.x)
+    _label_axis(axes.yaxis, panel.y, silent=silent)
+    axes.set_title(panel.title)
+    return drawn
 
 
 def _letters(label: str) -> int:

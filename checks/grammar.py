@@ -27,7 +27,7 @@ from sympy import Expr, Pow, Rational, S
 
 from numerics.balls import precision
 from numerics.evaluate import enclose
-from theory.errors import InvalidInput
+from theory.errors import InvalidInput, MissingInput, shortened
 from theory.timelimit import within
 
 LONGEST_TEXT = 1000
@@ -54,6 +54,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "abs": sympy.Abs,
 }
 CONSTANTS: dict[str, Expr] = {"pi": S.Pi, "e": S.Exp1, "oo": S.Infinity}
+INFINITIES = ("oo", "inf", "infinity")  # of which the first is understood
 
 
 def parse(text: str, names: Mapping[str, Expr] | None = None, *, infinity: bool = False) -> Expr:
@@ -69,7 +70,7 @@ def parse(text: str, names: Mapping[str, Expr] | None = None, *, infinity: bool 
     Traceback (most recent call last):
     theory.errors.InvalidInput: expression = 2h: column 2, at "h": an operator is missing; a product is written 2*h
     """
-    return _parse(text, names or {}, infinity, "expression", text, 0)
+    return _parse(text, names or {}, infinity, "expression")
 
 
 def parse_assignments(
@@ -89,11 +90,11 @@ def parse_assignments(
     """
     known: dict[str, Expr] = dict(names or {})
     given: dict[str, Expr] = {}
-    for label, value, text in _split(assignments, "rho=3/10"):
+    for label, value in _split(assignments, "rho=3/10"):
         if words is not None and label in words:
-            given[label] = _chosen(label, value.strip(), words[label])
+            given[label] = _chosen(label, value, words[label])
         else:
-            given[label] = known[label] = _parse(value, known, False, label, text, len(text) - len(value))
+            given[label] = known[label] = _parse(value, known, False, label)
     return given
 
 
@@ -103,8 +104,7 @@ def parse_targets(assignments: Iterable[str]) -> dict[str, Expr]:
     >>> parse_targets(["L=oo", "rho=-1/2"])
     {'L': oo, 'rho': -1/2}
     """
-    split = _split(assignments, "L=oo")
-    return {label: _parse(value, {}, True, label, text, len(text) - len(value)) for label, value, text in split}
+    return {label: _parse(value, {}, True, label) for label, value in _split(assignments, "L=oo")}
 
 
 def parse_curves(assignments: Iterable[str], variables: Mapping[str, Expr]) -> dict[str, Expr]:
@@ -116,33 +116,33 @@ def parse_curves(assignments: Iterable[str], variables: Mapping[str, Expr]) -> d
     {'eta1': c*h**(3/2), 'eta2': 2*c*h**(3/2)}
     """
     curves: dict[str, Expr] = {}
-    for label, value, text in _split(assignments, "'rho = 1 - c/L^2'"):
+    for label, value in _split(assignments, "'rho = 1 - c/L^2'"):
         known = {**variables, **curves}
         for token in _names(value):
             if token in known or token in FUNCTIONS or token in CONSTANTS:
                 continue
             near = next((name for name in known if name.lower() == token.lower()), None)
             if near is not None:
-                place = len(text) - len(value) + (token.start_pos or 0) + 1
-                raise InvalidInput(label, text, f'column {place}, at "{token}": unknown name; did you mean {near}?')
+                place = (token.start_pos or 0) + 1
+                raise InvalidInput(label, value, f'column {place}, at "{token}": unknown name; did you mean {near}?')
             known[token] = sympy.Symbol(token, positive=True)
-        curves[label] = _parse(value, known, False, label, text, len(text) - len(value))
+        curves[label] = _parse(value, known, False, label)
     return curves
 
 
-def _split(assignments: Iterable[str], example: str) -> Iterator[tuple[str, str, str]]:
-    """The name, the expression and the whole of each `name=expression` text; each name once."""
+def _split(assignments: Iterable[str], example: str) -> Iterator[tuple[str, str]]:
+    """The name and the expression of each `name=expression` text; each name once."""
     given: set[str] = set()
     for text in assignments:
         name, equals, value = text.partition("=") if isinstance(text, str) else ("", "", "")
         if not equals or not name.strip().isidentifier():
-            raise InvalidInput("assignment", text, f"write name=value, for instance {example}")
+            raise InvalidInput("assignment", text, f"write name=value in one piece, for instance {example}")
         label = name.strip()
         _refuse_reserved(label)
         if label in given:
             raise InvalidInput("assignment", text, f"{label} was given a value before; give it once")
         given.add(label)
-        yield label, value, text
+        yield label, value.strip(" ")  # columns are counted in what is left, which is what a refusal repeats
 
 
 def _names(text: str) -> list[Token]:
@@ -161,18 +161,22 @@ def _chosen(label: str, word: str, words: Mapping[str, int]) -> Expr:
     return sympy.Integer(words[word])
 
 
-def _parse(text: str, names: Mapping[str, Expr], infinity: bool, argument: str, whole: str, offset: int) -> Expr:
-    """Parse `text`, which starts at character `offset` of what the person typed as `whole`."""
+def _parse(text: str, names: Mapping[str, Expr], infinity: bool, argument: str) -> Expr:
+    """Parse `text`, which a person typed as the value of `argument`."""
 
     def refuse(position: int, remedy: str) -> InvalidInput:
         excerpt = text[position : position + 12]
-        place = f'column {offset + position + 1}, at "{excerpt}"' if excerpt else "at the end"
-        return InvalidInput(argument, whole, f"{place}: {remedy}")
+        if excerpt == text.strip():  # it is all there is
+            return InvalidInput(argument, text, remedy)
+        place = f'column {position + 1}, at "{shortened(excerpt)}"' if excerpt else "at the end"
+        return InvalidInput(argument, text, f"{place}: {remedy}")
 
     if not isinstance(text, str):
         raise InvalidInput(argument, text, "give text")
+    if not text.strip():
+        raise MissingInput(argument, "give a number or a formula")
     if len(text) > LONGEST_TEXT:
-        raise InvalidInput(argument, f"{text[:40]}…", f"{len(text)} characters; give at most {LONGEST_TEXT}")
+        raise InvalidInput(argument, text, f"give at most {LONGEST_TEXT} characters")
     for name, value in names.items():
         _refuse_reserved(name)
         if not isinstance(value, Expr):
@@ -273,13 +277,18 @@ class _Builder(Transformer):
     def name(self, token: Token) -> Expr:
         if token in self.names:
             return self.checked(self.names[token], token)
-        if token == "oo" and not self.infinity:
+        if token.lower() in INFINITIES and not self.infinity:
             raise _Refusal(token, "infinity is not allowed here; give a finite number")
         if token in CONSTANTS:
             return CONSTANTS[token]
         if token in FUNCTIONS:
             raise _Refusal(token, f"this function needs an argument: {token}(…)")
-        raise _Refusal(token, f"unknown name; {_nearest(token, [*self.names, *CONSTANTS, *FUNCTIONS])}")
+        if token.lower() in INFINITIES:
+            raise _Refusal(token, "infinity is written oo")
+        if token.lower() == "nan":
+            raise _Refusal(token, "this is not a number; give one")
+        known = [name for name in (*self.names, *CONSTANTS, *FUNCTIONS) if name != "oo" or self.infinity]
+        raise _Refusal(token, f"unknown name; {_nearest(token, known)}")
 
     def call(self, token: Token, argument: Expr) -> Expr:
         if token not in FUNCTIONS:

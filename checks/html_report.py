@@ -6,6 +6,7 @@ taken for HTML: `checks/markup.py` writes it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from xml.etree.ElementTree import Element
@@ -14,22 +15,15 @@ from .chapters import by_chapter
 from .drawing import Drawing
 from .findings import Discovery, Kind, by_kind
 from .html_style import STYLE
-from .inline_svg import inline_svg
+from .inline_svg import inline_figure
 from .markup import Child, element, write
 from .mathml import displayed, sentence
+from .meanings import KINDS, VERDICTS
 from .recorded import RecordedAudit, RecordedClaim, RecordedEvidence, RecordedRun
 from .report import coarse_time
-from .verdicts import Verdict
+from .verdicts import Level, Verdict
 
 NOTHING_ELSE = "default-src 'none'; style-src 'unsafe-inline'"  # what a browser may load for this page
-MEANINGS = {
-    Verdict.PROVED: "derived from the definitions by exact algebra, each step checked",
-    Verdict.CERTIFIED: "shown over the whole domain by ball arithmetic",
-    Verdict.SUPPORTED: "agrees with finite networks, within the resolution",
-    Verdict.CORRECTED: "wrong as published; holds after the change that is given",
-    Verdict.REFUTED: "wrong, with a counterexample that can be run again",
-    Verdict.UNDECIDED: "the evidence cannot tell, or its budget was spent",
-}
 
 
 def html_report(
@@ -37,8 +31,8 @@ def html_report(
 ) -> str:
     """The page; `drawings` stand at the first claim they belong to, `remark` at the top, such as why there are none."""
     chapters = by_chapter(run)
-    figures = _placed(drawings, [one.id for claims in chapters.values() for one in claims])
-    body = element("body", _header(run, remark), _findings(run), _contents(chapters), _reading(), _audit(audit))
+    figures = _figures(drawings, [one.id for claims in chapters.values() for one in claims])
+    body = element("body", _header(run, remark), _findings(run), _contents(chapters), _reading(run), _audit(audit))
     for number, (title, claims) in enumerate(chapters.items(), start=1):
         sections = [_claim(one, run, figures.get(one.id, ())) for one in claims]
         body.append(element("section", element("h2", title, id=f"chapter-{number}"), *sections))
@@ -54,13 +48,14 @@ def html_report(
     return "<!DOCTYPE html>\n" + write(element("html", head, body, lang="en")) + "\n"
 
 
-def _placed(drawings: Iterable[Drawing], ids: Sequence[str]) -> dict[str, list[Drawing]]:
+def _figures(drawings: Iterable[Drawing], ids: Sequence[str]) -> dict[str, list[Element]]:
     """Each drawing at the first claim of the run that it belongs to."""
-    found: dict[str, list[Drawing]] = {}
+    found: dict[str, list[Element]] = {}
+    letters: set[str] = set()
     for drawing in drawings:
         at = [id for id in ids if id in drawing.figure.claims]
         if at:
-            found.setdefault(at[0], []).append(drawing)
+            found.setdefault(at[0], []).append(inline_figure(drawing, letters))
     return found
 
 
@@ -91,7 +86,10 @@ def _contents(chapters: dict[str, list[RecordedClaim]]) -> Element:
     items = [element("li", element("a", "Findings", href="#findings"))]
     items += [element("li", element("a", "How to read this", href="#reading"))]
     for number, (title, claims) in enumerate(chapters.items(), start=1):
-        inside = [element("li", element("a", one.title, href=f"#claim-{one.id}")) for one in claims]
+        inside = [
+            element("li", element("a", element("bdi", one.title), href=f"#claim-{one.id}"), " ", _verdict(one.verdict))
+            for one in claims
+        ]
         items.append(element("li", element("a", title, href=f"#chapter-{number}"), element("ul", *inside)))
     return element("nav", element("h2", "Contents", id="contents"), element("ul", *items), aria_labelledby="contents")
 
@@ -101,7 +99,7 @@ def _findings(run: RecordedRun) -> Element | None:
     claims = {one.id: one for one in run.claims}
     tables = []
     for kind, found in by_kind().items():
-        rows = [_finding(one, claims[one.claim]) for one in found if one.claim in claims]
+        rows = [_finding(one, claims[one.claim], run) for one in found if one.claim in claims]
         if rows:
             said = () if kind is Kind.UNSAID else ("what the source says",)
             table = _table(kind.value, ("claim", *said, "what is so", "shown by"), rows)
@@ -112,16 +110,24 @@ def _findings(run: RecordedRun) -> Element | None:
     return element("section", element("h2", "Findings", id="findings"), *tables)
 
 
-def _finding(one: Discovery, claim: RecordedClaim) -> Element:
+def _finding(one: Discovery, claim: RecordedClaim, run: RecordedRun) -> Element:
     doubt = None if claim.as_expected else element("div", f"this run: {claim.verdict.value}", class_="warning")
     source = element("div", one.source, class_="faint")
     return element(
         "tr",
         element("th", _link(claim), doubt, scope="row"),
-        None if one.kind is Kind.UNSAID else element("td", one.said, source, data_label="the source says"),
-        element("td", one.so, data_label="what is so"),
-        element("td", _command(one.command), f" ({one.takes})", data_label="shown by"),
+        None if one.kind is Kind.UNSAID else element("td", *sentence(one.said), source, data_label="the source says"),
+        element("td", *sentence(one.so), data_label="what is so"),
+        element("td", *_again(claim, run), data_label="shown by"),
     )
+
+
+def _again(claim: RecordedClaim, run: RecordedRun) -> list[Child]:
+    """The command that judges this claim as in this run, and how long that took."""
+    level = "" if run.level is Level.STANDARD else f"--level {run.level.value} "
+    seed = f"--seed {run.seed} " if run.seed else ""
+    took = element("span", f"({coarse_time(claim.seconds)})", class_="nowrap")
+    return [_command(f"limes verify {claim.id} {level}{seed}--evidence"), " ", took]
 
 
 def _command(line: str) -> Element:
@@ -135,24 +141,31 @@ def _command(line: str) -> Element:
 def _table(caption: str, columns: Iterable[str], rows: Iterable[Element]) -> Element:
     heads = [element("th", name, scope="col") for name in columns]
     head = element("thead", element("tr", *heads))
-    return element("table", element("caption", caption), head, element("tbody", *rows))
+    title = element("caption", caption) if caption else None
+    return element("table", title, head, element("tbody", *rows))
 
 
-def _reading() -> Element:
-    words: list[Child] = []
-    for verdict, meaning in MEANINGS.items():
-        words += [element("dt", _verdict(verdict)), element("dd", meaning)]
+def _reading(run: RecordedRun) -> Element:
+    verdicts: list[Child] = []
+    for verdict, meaning in VERDICTS.items():
+        verdicts += [element("dt", _verdict(verdict)), element("dd", meaning)]
+    used = {item.kind for one in run.claims for item in one.evidence}
+    kinds: list[Child] = []
+    for kind, against in KINDS.items():
+        kinds += [element("dt", kind), element("dd", against)] if kind in used else []
     return element(
         "section",
         element("h2", "How to read this", id="reading"),
-        element("dl", *words),
+        element("dl", *verdicts),
         element(
             "p",
             "The weakest part of a statement decides. Each piece of evidence was also given mutants, wrong versions of "
             "the statement, which it must reject; those that it did not are named. The resolution is the smallest "
             "relative error of the statement that the evidence would have caught; exact evidence catches any and gives "
-            "none. Times are those of one core.",
+            "none. Times are those of this run, all its processes together.",
         ),
+        element("p", "Each kind of evidence holds one thing against another:") if kinds else None,
+        element("dl", *kinds) if kinds else None,
     )
 
 
@@ -173,11 +186,10 @@ def _verdict(verdict: Verdict) -> Element:
     return element("span", verdict.value, class_=f"verdict {verdict.value}")
 
 
-def _claim(one: RecordedClaim, run: RecordedRun, drawings: Iterable[Drawing]) -> Element:
-    where = f"--level {run.level.value} --seed {run.seed}"
+def _claim(one: RecordedClaim, run: RecordedRun, figures: Iterable[Element]) -> Element:
     return element(
         "section",
-        element("h3", one.title, " ", element("code", one.id, class_="id"), id=f"claim-{one.id}"),
+        element("h3", element("bdi", one.title), " ", element("code", one.id, class_="id"), id=f"claim-{one.id}"),
         element("p", one.source, class_="faint"),
         displayed(one.statement),
         element("p", "Verdict: ", _verdict(one.verdict), *_unexpected(one)),
@@ -185,15 +197,9 @@ def _claim(one: RecordedClaim, run: RecordedRun, drawings: Iterable[Drawing]) ->
         *_sentences("Hypotheses", one.hypotheses),
         *_sentences("Conditions that it needs besides", one.conditions),
         *_sentences("Findings", one.findings),
+        *figures,
         _evidence(one),
-        *(_figure(drawing) for drawing in drawings),
-        element(
-            "p",
-            "Again: ",
-            _command(f"limes verify {one.id} {where} --evidence"),
-            f" ({coarse_time(one.seconds)})",
-            class_="faint",
-        ),
+        element("p", "Again: ", *_again(one, run), class_="faint"),
         class_="claim",
         aria_labelledby=f"claim-{one.id}",
     )
@@ -220,14 +226,31 @@ def _sentences(heading: str, sentences: Sequence[str]) -> list[Child]:
 
 
 def _evidence(one: RecordedClaim) -> Element:
-    """A row for each piece of evidence, under the part of the statement that it is about."""
+    """A row for each piece of evidence, under the part of the statement that it is about; folded if all is well."""
     rows = []
     for (corrects, part), items in groupby(one.evidence, key=lambda item: (item.corrects, item.part)):
         heading = ", ".join(words for words in ("the correction" if corrects else "", part) if words)
         if heading:
-            rows.append(element("tr", element("th", heading, colspan="4", scope="colgroup"), class_="part"))
+            rows.append(element("tr", element("th", *sentence(heading), colspan="4", scope="colgroup"), class_="part"))
         rows += [_piece(item) for item in items]
-    return _table("Evidence", ("verdict", "what it found", "resolution", "mutants rejected"), rows)
+    table = _table("", ("verdict", "what it found", "resolution", "mutants rejected"), rows)
+    made = element("details", element("summary", f"Evidence: {_tally(one.evidence)}"), table)
+    if not one.as_expected or any(item.mutants.survived for item in one.evidence):
+        made.set("open", "")
+    return made
+
+
+def _tally(evidence: Sequence[RecordedEvidence]) -> str:
+    """The pieces by verdict, and the mutants of all, in a line.
+
+    >>> _tally([])
+    'none'
+    """
+    counts = Counter(item.verdict for item in evidence)
+    words = [f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict]]
+    if tried := sum(item.mutants.tried for item in evidence):
+        words.append(f"{sum(item.mutants.killed for item in evidence)} of {tried} mutants rejected")
+    return ", ".join(words) or "none"
 
 
 def _piece(item: RecordedEvidence) -> Element:
@@ -236,7 +259,7 @@ def _piece(item: RecordedEvidence) -> Element:
     survived = [element("div", f"survived: {text}", class_="warning") for text in tally.survived]
     return element(
         "tr",
-        element("th", _verdict(item.verdict), element("div", named), scope="row"),
+        element("th", _verdict(item.verdict), element("div", *sentence(named)), scope="row"),
         element("td", *sentence(item.detail)),
         element("td", *([] if item.resolution is None else [f"{item.resolution:.2g}"]), data_label="resolution"),
         element(
@@ -247,8 +270,3 @@ def _piece(item: RecordedEvidence) -> Element:
             data_label="mutants rejected",
         ),
     )
-
-
-def _figure(drawing: Drawing) -> Element:
-    caption = element("figcaption", drawing.chart.caption, aria_hidden="true")  # drawn, and read aloud, with the figure
-    return element("figure", inline_svg(drawing), caption)

@@ -44,6 +44,7 @@ dd { margin: 0 0 0.4rem 1.2rem; }
   margin: 0.7rem 0; padding: 0.6rem 0.8rem; background: var(--box); border-left: 3px solid var(--line);
   font-size: 1.08rem; line-height: 1.9; overflow-x: auto;
 }
+.long { display: inline-block; max-width: 100%; }
 .untypeset { white-space: pre-wrap; }
 .correction .display { border-left-color: var(--changed); }
 .verdict { font-weight: bold; white-space: nowrap; }
@@ -63,9 +64,16 @@ tbody th { font-weight: normal; }
 .findings thead th:first-child { width: 15%; }
 .findings thead th:last-child { width: 25%; }
 .nowrap { white-space: nowrap; }
-figure { margin: 1rem 0; overflow-x: auto; }
-figure svg { display: block; width: 100%; height: auto; background: #fff; }
-figcaption { display: none; }
+sub, sup { font-size: 0.75em; line-height: 0; }
+bdi, a, code { unicode-bidi: isolate; }
+summary { cursor: pointer; font-weight: bold; margin: 0.8rem 0; }
+figure { margin: 1.2rem 0; }
+figure .title { font-weight: bold; }
+.panels { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 18rem), 25rem)); gap: 0.8rem; }
+.panels svg { display: block; width: 100%; height: auto; }
+.legend { list-style: none; padding: 0; display: flex; flex-wrap: wrap; gap: 0.1rem 1.2rem; font-size: 0.93em; }
+.legend svg { height: 0.7em; margin-right: 0.4em; }
+figcaption { font-size: 0.93em; color: var(--faint); }
 nav ul { list-style: none; padding-left: 0; }
 nav ul ul { padding-left: 1rem; margin: 0.1rem 0 0.6rem; }
 @media screen and (max-width: 45rem) {
@@ -76,8 +84,6 @@ nav ul ul { padding-left: 1rem; margin: 0.1rem 0 0.6rem; }
   td, tbody th { border: 0; padding: 0.1rem 0; }
   td[data-label]::before { content: attr(data-label) ": "; color: var(--faint); font-style: italic; }
   td:empty { display: none; }
-  figure svg { min-width: var(--natural); }
-  figcaption { display: block; position: sticky; left: 0; font-size: 0.92rem; }
 }
 @media screen and (min-width: 78rem) {
   body { display: grid; grid-template-columns: 16rem minmax(0, 52rem); column-gap: 3rem; justify-content: center; }
@@ -98,13 +104,15 @@ nav ul ul { padding-left: 1rem; margin: 0.1rem 0 0.6rem; }
   body { padding: 0; line-height: 1.35; }
   table { line-height: 1.3; }
   .display { line-height: 1.6; }
-  dt, h2, h3, h4, caption, .part { break-after: avoid; }
+  dt, h2, h3, h4, summary, caption, .part, .title, .legend { break-after: avoid; }
   body > * { max-width: none; }
   nav { columns: 2; break-inside: avoid; }
   nav h2 { column-span: all; }
   a { text-decoration: none; }
   tr, figure, .display, li { break-inside: avoid; }
-  figure, .display { overflow: visible; }
-  figure svg { max-width: 16cm; }
+  .display { overflow: visible; }
+  .panels { grid-template-columns: repeat(auto-fit, minmax(0, 8.4cm)); }
+  summary { list-style: none; }
+  details::details-content { content-visibility: visible; height: auto; }
 }
 """

@@ -3,31 +3,31 @@ r"""LaTeX of claims and of the derivations behind them: every line of it checked
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
+
+from sympy import Interval, Set, Symbol, oo
 
 from numerics.points import check_steps
 from theory.derivation import CheckedStep, Derivation, How
-from theory.layout import PAGE, breadth
+from theory.layout import PAGE, breadth, sentence_rows, wrapped
+from theory.notation import meanings, undefined
 from theory.typeset import latex, latex_text
 
 if TYPE_CHECKING:
     from .claims import Claim
 
-_HEAD = r"""\documentclass[a4paper,fleqn]{article}
+_BLACKBOARD = r"\providecommand{\mathbb}{\mathbf} % for want of amsfonts"
+_HEAD = r"""\documentclass{article}
 \usepackage{amsmath}
 """
-_LAYOUT = r"""\providecommand{\mathbb}{\mathbf} % amsfonts is not needed
-\setlength{\textwidth}{17.5cm}
-\setlength{\oddsidemargin}{-0.8cm}
-\setlength{\textheight}{24cm}
-\setlength{\topmargin}{-1.5cm}
-\setlength{\mathindent}{1em}
-\setlength{\parindent}{0pt}
-\raggedright
+_BEGIN = rf"""{_BLACKBOARD}
 \allowdisplaybreaks
-\begin{document}
+\setlength{{\parindent}}{{0pt}}
+\raggedright
+\begin{{document}}
 """
 _FOOT = "\n\\end{document}"
 _CHECKED = (
@@ -54,14 +54,53 @@ class CheckedDerivation:
 
     def to_latex(self) -> str:
         """Its title, the domain of its symbols and its lines, with what the check found beside those not proved."""
-        domain = ", ".join(rf"${latex(symbol)} \in {latex(where)}$" for symbol, where in self.derivation.domain.items())
-        title = latex_text(self.derivation.title) + (f", for {domain}" if domain else "")
-        return rf"\paragraph{{{title}}}" + "\n" + self.derivation.to_latex(self.steps)
+        where = f" For {_conditions(self.derivation.domain)}:" if self.derivation.domain else ""
+        heading = wrapped(rf"\paragraph{{{latex_text(self.derivation.title)}}}{where}")
+        return f"{heading}\n{self.derivation.to_latex(self.steps)}"
+
+
+_GREATER, _LESS = {True: ">", False: r"\ge"}, {True: "<", False: r"\le"}  # strictly or not
+
+
+def _conditions(domain: Mapping[Symbol, Set]) -> str:
+    r"""Where the symbols live, in words: those that live in one set together.
+
+    >>> x, y = Symbol("x"), Symbol("y")
+    >>> _conditions({x: Interval.open(0, oo), y: Interval.open(0, oo)}), _conditions({x: Interval.open(-y, y)})
+    ('$x$, $y > 0$', '$|x| < y$')
+    """
+    return ", ".join(
+        f"${_membership('$, $'.join(latex(symbol) for symbol in symbols), where)}$"
+        for where, symbols in groupby(domain, key=lambda symbol: domain[symbol])
+    )
+
+
+def _membership(names: str, where: Set) -> str:
+    if isinstance(where, Interval):
+        if where.end is oo and where.start is not -oo:
+            return rf"{names} {_GREATER[where.left_open]} {latex(where.start)}"
+        if (
+            where.start == -where.end
+            and where.end.free_symbols
+            and where.left_open == where.right_open
+            and "$" not in names
+        ):
+            return rf"|{names}| {_LESS[where.left_open]} {latex(where.end)}"
+    return rf"{names} \in {latex(where)}"
 
 
 def checked_derivations(claim: Claim) -> list[CheckedDerivation]:
     """Every derivation behind the claim, each step checked: by exact algebra, else at points."""
     return [CheckedDerivation(derivation, check_steps(derivation)) for derivation in claim.all_derivations()]
+
+
+def notation(derivations: Sequence[CheckedDerivation]) -> str:
+    """A paragraph that says what the symbols of these derivations stand for; nothing if they say it themselves."""
+    printed = [one.derivation for one in derivations]
+    sentences = [meaning.to_latex() for meaning in meanings(printed)]
+    if missing := undefined(printed):
+        sentences.append(f"Without a definition here: {', '.join(f'${letter}$' for letter in missing)}.")
+    return wrapped("\n".join([r"\paragraph{Notation}", *sentences])) if sentences else ""
 
 
 def statement(claim: Claim) -> str:
@@ -75,18 +114,25 @@ def statement(claim: Claim) -> str:
     1 = 1
     \]
     """
-    return f"% {claim.id}: {_one_line(str(claim.source))}\n{display(claim.statement)}"
+    return wrapped(f"% {claim.id}: {_one_line(str(claim.source))}\n{display(claim.statement)}")
 
 
 def fragment(claim: Claim) -> str:
-    """The statement, and what holds instead, where that is known: for a document of one's own."""
+    """The statement, and what holds instead, where that is known."""
     if claim.correction is None:
         return statement(claim)
-    mended = f"% what is so: {_one_line(claim.correction.text)}\n{display(claim.correction.latex)}"
+    mended = wrapped(f"% what is so: {_one_line(claim.correction.text)}\n{display(claim.correction.latex)}")
     return f"% wrong as published, see below\n{statement(claim)}\n\n{mended}"
 
 
-def document(claim: Claim, derivations: list[CheckedDerivation] | None = None) -> str:
+def for_a_paper(claim: Claim, derivations: Sequence[CheckedDerivation] = ()) -> str:
+    r"""What goes into a document of one's own, which needs amsmath: the statement, the notation and the derivations."""
+    parts = [fragment(claim), notation(derivations), *(one.to_latex() for one in derivations)]
+    text = "\n\n".join(part for part in parts if part)
+    return f"{_BLACKBOARD}\n{text}" if r"\mathbb" in text else text
+
+
+def document(claim: Claim, derivations: Sequence[CheckedDerivation] = ()) -> str:
     """A document that pdflatex compiles: the claim and, if they are given, its derivations."""
     parts = [rf"\section*{{{latex_text(claim.title)}}}", latex_text(f"{claim.id}. {claim.source}."), statement(claim)]
     for heading, sentences in (
@@ -100,14 +146,14 @@ def document(claim: Claim, derivations: list[CheckedDerivation] | None = None) -
         parts.append(r"\paragraph{Correction} " + latex_text(claim.correction.text) + ":")
         parts.append(display(claim.correction.latex))
     if derivations:
-        parts += [r"\section*{Derivations}", _CHECKED, *(derivation.to_latex() for derivation in derivations)]
-    return page(parts)
+        parts += [r"\section*{Derivations}", _CHECKED, notation(derivations)]
+        parts += [derivation.to_latex() for derivation in derivations]
+    return wrapped(page([part for part in parts if part]))
 
 
-def page(parts: Iterable[str], packages: Iterable[str] = ()) -> str:
-    """A document that pdflatex compiles of these paragraphs; `packages` are those that they need besides amsmath."""
-    used = "".join(f"\\usepackage{{{package}}}\n" for package in packages)
-    return _HEAD + used + _LAYOUT + "\n\n".join(parts) + _FOOT
+def page(parts: Iterable[str], preamble: str = "") -> str:
+    """A document that pdflatex compiles of these paragraphs; the preamble has what they need besides amsmath."""
+    return _HEAD + preamble + _BEGIN + "\n\n".join(parts) + _FOOT
 
 
 def pieces(code: str) -> list[str]:
@@ -116,25 +162,54 @@ def pieces(code: str) -> list[str]:
     >>> pieces(r"a = 1,\quad \left(b \quad c\right)")
     ['a = 1,\\quad', ' \\left(b \\quad c\\right)']
     """
+    return _cut(code, _QUAD, closed)
+
+
+def _cut(code: str, place: str, complete: Callable[[str], bool]) -> list[str]:
+    """The code cut at such places, where all before is complete."""
     found, whole = [], ""
-    for piece in re.split(r"(?<=\\quad)(?![A-Za-z])|(?<=\\qquad)(?![A-Za-z])", code):
+    for piece in re.split(place, code):
         whole += piece
-        if closed(whole):
+        if complete(whole):
             found.append(whole)
             whole = ""
     return [*found, whole] if whole else found
 
 
+_QUAD = r"(?<=\\quad)(?![A-Za-z])|(?<=\\qquad)(?![A-Za-z])"
+# Where a wide statement may be broken, the best places first.
+_PLACES = (_QUAD, r"(?<=[^\\][,;])(?! *\\q?quad)", r"(?=\\text\{)", r"(?= (?:=|<|>|\\le|\\ge|\\to) )", r"(?= [+-] )")
+
+
 def display(code: str) -> str:
-    r"""A display; one that is too wide is broken where it has a `\quad` outside all brackets."""
+    r"""A display; a wide one is broken outside all brackets, where it has a `\quad` or else where it can be."""
     if breadth(code) <= PAGE:
-        return f"\\[\n{code}\n\\]"
-    rows = [""]
-    for piece in pieces(code):
-        if rows[-1] and breadth(rows[-1] + piece) > PAGE:
-            rows.append("")
-        rows[-1] += piece
-    return "\\begin{gather*}\n" + " \\\\\n".join(row.strip() for row in rows) + "\n\\end{gather*}"
+        return wrapped(f"\\[\n{code}\n\\]")
+    return wrapped("\\begin{gather*}\n" + " \\\\\n".join(_rows(code)) + "\n\\end{gather*}")
+
+
+def _rows(code: str) -> list[str]:
+    """The code in rows that fit, broken at the best places that suffice; a long text between words."""
+    rows: list[str] = []
+    for count in range(1, len(_PLACES) + 1):
+        rows = [""]
+        for piece in _cut(code, "|".join(_PLACES[:count]), _balanced):
+            words = re.fullmatch(r"\\text\{([^{}]*)\}", piece.strip())
+            longer = rf"{rows[-1]}{piece}".strip()
+            if breadth(longer) <= PAGE or (not rows[-1] and words is None):
+                rows[-1] = longer
+            elif words is None:
+                rows.append(piece.strip())
+            else:
+                rows += [rf"\text{{{row}}}" for row in sentence_rows(words.group(1))]
+        rows = [row for row in rows if row]
+        if all(breadth(row) <= PAGE for row in rows):
+            break
+    return rows
+
+
+def _balanced(code: str) -> bool:
+    return closed(code) and code.count("(") == code.count(")")
 
 
 def closed(code: str) -> bool:

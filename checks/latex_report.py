@@ -1,19 +1,22 @@
 r"""A run as one document for pdflatex, of packages that every TeX has. Nothing in a claim acts as a command.
 
-A formula that math-core does not know, which might be any command of TeX, is printed as it was written. Plots are not
-in it: the command that draws each is.
+A formula that math-core does not know, which might be any command of TeX, is printed as it was written. Plots are files
+in PDF in a folder beside the document; each stands at the first claim that it illustrates.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
+from pathlib import Path
 
 from theory.errors import InvalidInput
 from theory.typeset import latex_text
 
 from .chapters import by_chapter
+from .drawing import Drawing
 from .figures import FIGURES
 from .findings import by_kind
 from .latex import display, page
@@ -21,7 +24,16 @@ from .mathml import mathml
 from .recorded import RecordedAudit, RecordedClaim, RecordedEvidence, RecordedRun
 from .report import coarse_time
 
-PACKAGES = ("amssymb", "array", "bm", "longtable")
+PREAMBLE = r"""\usepackage{amssymb}
+\usepackage{array}
+\usepackage{bm}
+\usepackage{graphicx}
+\usepackage{longtable}
+\setlength{\textwidth}{17.5cm}
+\setlength{\oddsidemargin}{-0.8cm}
+\setlength{\textheight}{24cm}
+\setlength{\topmargin}{-1.5cm}
+"""
 FINDINGS_COLUMNS = (r"p{3.2cm}", r"p{5cm}", r"p{6.3cm}", r"p{1.2cm}")
 EVIDENCE_COLUMNS = (r"p{1.8cm}", r"p{4.4cm}", r"p{6.1cm}", r"p{1.7cm}", r"p{1.5cm}")
 
@@ -30,8 +42,33 @@ _SIGNS = {"⌊": r"$\lfloor$", "⌋": r"$\rfloor$", "∏": r"$\prod$"}
 _SPECIAL = re.compile(rf"([₀-₉ₙ]+|[⁰¹²³⁴-⁹]+|[{''.join(_SIGNS)}])")
 
 
-def latex_report(run: RecordedRun, audit: RecordedAudit | None = None) -> str:
-    """The document: the findings first, then the claims by chapter."""
+def figures_folder(document: Path) -> Path:
+    """Where the plots of a document are, beside it; the name is one that TeX reads as it stands.
+
+    >>> figures_folder(Path("my 50% report.tex")).name
+    'my-50-report-figures'
+    """
+    return document.parent / f"{re.sub('[^A-Za-z0-9]+', '-', document.stem).strip('-')}-figures"
+
+
+def write_figures(drawings: Iterable[Drawing], document: Path) -> None:
+    """Write the plots, without the title and the caption, which the document sets. Raises `OSError` as writing does."""
+    folder = figures_folder(document)
+    for drawing in drawings:
+        folder.mkdir(exist_ok=True)
+        bare = Drawing(replace(drawing.figure, title=""), drawing.seed, replace(drawing.chart, caption=""))
+        bare.save(folder / f"{drawing.figure.name}.pdf")
+
+
+def latex_report(
+    run: RecordedRun,
+    audit: RecordedAudit | None = None,
+    drawings: Iterable[Drawing] = (),
+    folder: str = "figures",
+) -> str:
+    """The document: the findings first, then the claims by chapter. The plots are those that `write_figures` writes."""
+    pictures = {drawing.figure.name: drawing for drawing in drawings}
+    missing = dict(pictures)  # the plots that no claim has shown yet
     made = f"Level {run.level.value}, seed {run.seed}, limes {run.version}."
     parts = [r"\title{What is so in the theory of wide and deep networks}\author{}\date{}\maketitle"]
     parts += [
@@ -45,7 +82,10 @@ def latex_report(run: RecordedRun, audit: RecordedAudit | None = None) -> str:
         parts.append(rf"\section{{{sentence(title)}}}")
         for one in claims:
             parts += _claim(one, run)
-    return page([part for part in parts if part], packages=PACKAGES)
+            for name in [name for name, drawing in missing.items() if one.id in drawing.figure.claims]:
+                parts.append(_picture(missing.pop(name), folder))
+            parts.append(_plots(one, pictures))
+    return page([part for part in parts if part], PREAMBLE)
 
 
 def _unexpected(run: RecordedRun) -> str:
@@ -61,9 +101,10 @@ def _findings(run: RecordedRun) -> list[str]:
         for one in found:
             if one.claim not in claims:
                 continue
-            doubt = "" if claims[one.claim].as_expected else f" (this run: {claims[one.claim].verdict.value})"
+            claim = claims[one.claim]
+            doubt = "" if claim.as_expected else f" (this run: {claim.verdict.value})"
             said = one.said or "(not there)"
-            rows.append([sentence(one.claim) + doubt, sentence(said), sentence(one.so), one.takes])
+            rows.append([sentence(one.claim) + doubt, sentence(said), sentence(one.so), coarse_time(claim.seconds)])
         if rows:
             heads = ("claim", "the source says", "what is so", "takes")
             parts += [rf"\subsection*{{{sentence(kind.value)}}}", _table(FINDINGS_COLUMNS, heads, rows)]
@@ -99,13 +140,34 @@ def _claim(one: RecordedClaim, run: RecordedRun) -> list[str]:
             items = "\n".join(rf"\item {sentence(text)}" for text in sentences)
             parts.append(rf"\paragraph{{{heading}}}" + f"\n\\begin{{itemize}}\n{items}\n\\end{{itemize}}")
     command = f"limes verify {one.id} --level {run.level.value} --seed {run.seed} --evidence"
-    figures = [figure.name for figure in FIGURES.values() if one.id in figure.claims]
     return [
         *parts,
         _evidence(one.evidence),
         rf"\noindent Again: {_code(command)} ({coarse_time(one.seconds)}).",
-        *([r"Plots: " + ", ".join(_code(f"limes plot {name}") for name in figures) + "."] if figures else []),
     ]
+
+
+def _picture(drawing: Drawing, folder: str) -> str:
+    """The plot where it is, not floating, as floats and tables that go over pages disturb each other."""
+    figure = drawing.figure
+    return "\n".join(
+        (
+            r"\medskip\noindent\begin{minipage}{\linewidth}",
+            r"\centering",
+            rf"\includegraphics[width=\linewidth,height=0.6\textheight,keepaspectratio]{{{folder}/{figure.name}}}",
+            r"\par\medskip\raggedright\refstepcounter{figure}" + rf"\label{{figure:{figure.name}}}",
+            rf"Figure~\thefigure. \textbf{{{sentence(figure.title)}.}} {sentence(drawing.chart.caption)}",
+            r"\end{minipage}\medskip",
+        )
+    )
+
+
+def _plots(one: RecordedClaim, pictures: Mapping[str, Drawing]) -> str:
+    """Where the plots of a claim are, and how to draw them."""
+    names = [figure.name for figure in FIGURES.values() if one.id in figure.claims]
+    shown = (rf"figure~\ref{{figure:{name}}}, " if name in pictures else "" for name in names)
+    told = [f"{where}{_code(f'limes plot {name}')}" for name, where in zip(names, shown, strict=True)]
+    return f"Plots: {'; '.join(told)}." if told else ""
 
 
 def _evidence(evidence: Iterable[RecordedEvidence]) -> str:

@@ -1,7 +1,7 @@
 r"""LaTeX as MathML, by math-core, which refuses what it does not know; so nothing is shown that is not what was meant.
 
 A browser breaks no line of a formula. A display is therefore cut where its author put a `\quad` or words outside of all
-brackets, and its pieces are set as a paragraph is.
+brackets, a long formula also before its relations and signs, and the pieces are set as a paragraph is.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from theory.errors import InvalidInput
 
 from .latex import closed, pieces
 from .markup import Child, element
+from .typed_formulas import notation
 
 # MathML Core: there is no link, picture or script among them, nor `menclose`, of which browsers show only the inside
 ELEMENTS = {"math", "mfrac", "mi", "mmultiscripts", "mn", "mo", "mover", "mpadded", "mphantom"}
@@ -25,6 +26,9 @@ ELEMENTS |= {"mroot", "mrow", "ms", "mspace", "msqrt", "mstyle", "msub", "msubsu
 ELEMENTS |= {"mprescripts", "mtr", "munder", "munderover"}
 _NAMED = re.compile(r"&(?!(?:lt|gt|amp|quot|apos);)[A-Za-z]+;")  # characters that HTML has a name for, and XML not
 _WORDS = re.compile(r"\\text\{([^\\{}$&%#^_~<>]*)\}")
+_BREAKS = frozenset("=<>≤≥≠≈∼∝∈→⇒⇔+−±")  # before which a long formula may go on in the next line
+_OPENING, _CLOSING = frozenset("([{⟨⌊⌈"), frozenset(")]}⟩⌋⌉")
+SHORT = 24  # characters that fit in a line of a phone
 LONGEST = 2000  # characters: a formula that is nested without end would end math-core
 DEFINITION = re.compile(r"\\(def|gdef|global|let|newcommand|providecommand|renewcommand)(?![A-Za-z])")
 
@@ -91,19 +95,44 @@ def _large(code: str) -> Element | None:
     made = mathml(code, display=True)
     del made.attrib["display"]
     made.set("displaystyle", "true")
-    return made
+    if len("".join(made.itertext())) <= SHORT:
+        return made
+    return element("span", *_lines(made), class_="long")
+
+
+def _lines(formula: Element) -> list[Element]:
+    """The formula cut before each relation and sign that is outside of all brackets; the pieces look like the whole."""
+    lines = [Element(formula.tag, formula.attrib)]
+    depth = 0
+    for part in formula:
+        if depth == 0 and part.tag == "mo" and part.text in _BREAKS and "lspace" not in part.attrib and len(lines[-1]):
+            lines.append(Element(formula.tag, formula.attrib))
+        lines[-1].append(part)
+        core = part
+        while core.tag in ("msub", "msup", "msubsup"):  # a bracket may carry an exponent
+            core = core[0]
+        if core.tag == "mo":
+            depth += (core.text in _OPENING) - (core.text in _CLOSING)
+    for line in lines[1:]:
+        line[0].set("form", "infix")  # or it would be taken for the sign of what follows
+    return lines
 
 
 def sentence(text: str) -> list[Child]:
-    """Text in which mathematics stands between dollar signs, as children of an element; `>=` is written as one sign.
+    """Text as children of an element: mathematics between dollar signs, and what `checks/typed_formulas.py` knows.
 
-    >>> [child if isinstance(child, str) else child.tag for child in sentence("for $n > 1$, x >= 2")]
-    ['for ', 'math', ', x ≥ 2']
+    `>=`, `<=` and `->` are written as one sign.
+
+    >>> [child if isinstance(child, str) else child.tag for child in sentence("for $n > 1$, x >= y^2")]
+    ['for ', 'math', ', x ≥ y', 'sup', '']
     """
     parts = text.split("$")
     if len(parts) % 2 == 0:  # an odd dollar sign is no mathematics
-        return [_signs(text)]
-    return [_formula(part) if index % 2 else _signs(part) for index, part in enumerate(parts)]
+        return notation(_signs(text))
+    made: list[Child] = []
+    for index, part in enumerate(parts):
+        made += [_formula(part)] if index % 2 else notation(_signs(part))
+    return made
 
 
 def _formula(code: str) -> Element:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 _FOUND = pytest.StashKey[dict[str, Any]]()  # the claims of a module, by their ids
 _FOLDER = "claims"
+WIDTH = 80  # columns of a failure
 _IMPORTS_CHECKS = re.compile(r"^\s*(import|from)\s+checks\b", re.MULTILINE)
 _MARKERS = {
     "claim": "a claim, judged by limes",
@@ -133,21 +135,26 @@ class ClaimItem(pytest.Item):
         said = {"verdict": result.verdict.value, "level": option.claims_level, "seed": option.claims_seed}
         self.user_properties += said.items()
         killed = result.mutants_tried - len(result.mutants_survived)
-        tried = f"{result.verdict.value}; {killed} of {result.mutants_tried} mutants rejected"
-        self.add_report_section("call", "verdict", tried)  # which pytest -rA shows
+        tried = f"; {killed} of {result.mutants_tried} mutants rejected" if result.mutants_tried else ""
+        self.add_report_section("call", "verdict", result.verdict.value + tried)  # which pytest -rA shows
         for text in result.mutants_survived:
             self.warn(LimesWarning(f"{self.claim.id}: its evidence also accepts the mutant {text}"))
         if not result.as_expected:
             raise UnexpectedVerdict(result)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """What was found, in sentences; a traceback would show the inside of `limes`, not of the claim."""
+        """What was found, in sentences; a traceback would show the inside of `limes`, not of the claim.
+
+        The counterexample comes first, as pytest repeats the first line in its summary.
+        """
         if not isinstance(excinfo.value, UnexpectedVerdict):
             return super().repr_failure(excinfo, style)
         result, option = excinfo.value.result, self.config.option
-        heading = f"The claim {result.claim.id} is {result.verdict.value}: {result.claim.statement}"
+        recorded, *found = result.remarks()
         spent = f"level {option.claims_level}, seed {option.claims_seed}"
-        return "\n".join([heading, *(f"  {remark}" for remark in result.remarks()), f"  {spent}"])
+        found += [f"The claim {result.claim.id} is {result.verdict.value} ({spent}); {recorded}"]
+        found += [result.claim.statement] if result.claim.statement else []
+        return "\n".join(textwrap.fill(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False) for line in found)
 
     def reportinfo(self) -> tuple[Any, int, str]:
         return self.claim.origin, 0, self.claim.id

@@ -20,7 +20,9 @@ from theory.errors import InvalidInput
 from .report import AUDIT_SCHEMA, SCHEMA, Report, as_recorded
 from .verdicts import Level, MutantTally, Verdict
 
+LONGEST = 10**8  # characters of a file; a run has less than a hundredth of that
 LARGEST = sys.float_info.max  # beyond it there are integers, infinity, and no order with NaN
+_WITHOUT = "without control characters or halves of characters"
 _T = TypeVar("_T")
 _E = TypeVar("_E", bound=Enum)
 
@@ -158,10 +160,17 @@ class RecordedAudit:
 
 def _read(path: Path, option: str, command: str) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        with path.open(encoding="utf-8") as file:
+            text = file.read(LONGEST + 1)  # a device never ends
     except OSError as error:
         raise InvalidInput(option, str(path), f"give a file that can be read ({error.strerror})") from None
-    except (ValueError, RecursionError) as error:  # no UTF-8, no JSON, or brackets within brackets without end
+    except ValueError as error:
+        raise InvalidInput(option, str(path), f"give a text file in UTF-8 ({error})") from None
+    if len(text) > LONGEST:
+        raise InvalidInput(option, str(path), f"nothing that limes {command} --json wrote is as long")
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:  # no JSON, or brackets within brackets without end
         remedy = f"give what limes {command} --json wrote; this is no JSON ({str(error) or type(error).__name__})"
         raise InvalidInput(option, str(path), remedy) from None
 
@@ -225,7 +234,7 @@ class _Object:
         return self.data[field]
 
     def text(self, field: str) -> str:
-        return self._field(field, "a text", _is_text)
+        return self._field(field, f"a text {_WITHOUT}", _is_text)
 
     def truth(self, field: str) -> bool:
         return self._field(field, "true or false", lambda value: isinstance(value, bool))
@@ -240,7 +249,7 @@ class _Object:
         def right(value: Any) -> bool:
             return isinstance(value, list) and all(map(_is_text, value))
 
-        return tuple(self._field(field, "a list of texts", right))
+        return tuple(self._field(field, f"a list of texts {_WITHOUT}", right))
 
     def member(self, field: str, of: type[_E]) -> _E:
         allowed = [one.value for one in of]

@@ -48,7 +48,7 @@ class Page:
         margin = Text.assemble(head)
         margin.pad_right(max(indent - len(margin.plain), 1 if margin.plain else indent))
         room = max(WIDTH - indent, 20)
-        for line in textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False) or [""]:
+        for line in textwrap.wrap(text, room, break_on_hyphens=False) or [""]:
             row = margin.append(line, style)
             row.rstrip()
             self.console.print(row)
@@ -67,18 +67,24 @@ class Page:
             self.write(line, indent=2)
 
 
-def show_list(page: Page, claims: Mapping[str, Claim], formulas: Mapping[str, Formula]) -> None:
-    """All claims and all formulas."""
-    page.title("Claims")
-    column = 3 + max(map(len, claims), default=0)
-    for claim in claims.values():
-        page.write(claim.title, indent=column, head=f"  {claim.id}")
+def show_list(page: Page, chapters: Mapping[str, Sequence[Claim]], formulas: Mapping[str, Formula]) -> None:
+    """All claims, chapter by chapter, their sources, and all formulas."""
+    every = [claim for claims in chapters.values() for claim in claims]
+    column = 3 + max((len(claim.id) for claim in every), default=0)
+    for name, claims in chapters.items():
+        page.title(f"Claims, chapter_{name}")
+        for claim in claims:
+            page.write(claim.title, indent=column, head=f"  {claim.id}")
+        page.write()
+    page.title("Sources")
+    for source in {claim.source.key: claim.source.at("") for claim in every}.values():
+        page.write(str(source), indent=column, head=f"  source_{source.key}")
     page.write()
     page.title("Formulas")
-    column = 3 + max(map(len, formulas), default=0)
     for formula in formulas.values():
         names = ", ".join(parameter.name for parameter in formula.parameters)
-        page.write(f"({names}) {formula.title}", indent=column, head=f"  {formula.name}")
+        page.write(f"{formula.name}{f' ({names})' if names else ''}", indent=2)
+        page.write(formula.title, indent=6)
 
 
 def show_figures(page: Page, figures: Mapping[str, Figure]) -> None:

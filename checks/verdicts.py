@@ -1,7 +1,7 @@
 """What `limes` says in the end: the finding of a piece of evidence, and the verdict on a claim from all of them.
 
 Evidence *holds*, *fails* or is *undecided*; what it is worth when it holds depends on its kind: exact algebra proves,
-ball arithmetic certifies, sampling supports. "Could not tell" is never a pass.
+ball arithmetic certifies, values and samples support. "Could not tell" is never a pass.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ class Verdict(Enum):
 
     PROVED = "proved"  # exact algebra throughout
     CERTIFIED = "certified"  # ball arithmetic over the whole domain
-    SUPPORTED = "supported"  # agrees with finite networks within a stated resolution
+    SUPPORTED = "supported"  # agrees with what was computed or sampled, within a stated resolution
     CORRECTED = "corrected"  # wrong as published, holds after a stated, exact change
     REFUTED = "refuted"  # wrong, with a counterexample that can be run again
     UNDECIDED = "undecided"  # budget spent, or the evidence cannot tell

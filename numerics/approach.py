@@ -1,7 +1,9 @@
 """The numerical approach to a limit: certified values of a formula along a path, and their distance to the limit.
 
 The running variable takes the values `10^i` (integers, where it is one), or `a ± 10^-i` for a finite target `a`, from
-where the path lies inside of all domains. The exponent is the slope of the distance between two rows in a log-log plot:
+where the path lies inside of all domains. Which of these sizes get a row does not depend on how busy the machine is: a
+recursion that is too deep for one is left out by the count of its layers, and time only ends what takes far longer than
+all others. The exponent is the slope of the distance between two rows in a log-log plot:
 an observation at these sizes, not a rate; a logarithm in the distance makes it drift.
 
 A limit that SymPy alone says is confirmed here, or dropped: at the far end of the path, and at the integer next to it,
@@ -31,9 +33,11 @@ from theory.timelimit import within
 
 from .certify import DEFAULT_DIGITS
 from .evaluate import evaluate
-from .formulas import FormulaValue, evaluate_formula
+from .formulas import LEAST_DIGITS, MOST_WORK, FormulaValue, evaluate_formula
 
 MOST_ROWS = 12
+ROW_WORK = MOST_WORK // 100  # layers times digits, as there: a second
+COSTLY = {"feature-deviation": 10}  # what a layer costs, if not about as much as one of the kernels
 MOST_DISTANCE_DIGITS = 200  # to see a small distance
 PRECISE = 1000  # a distance is shown if it is so many times its error
 FAR = (2, 4, 6)  # powers of ten at which SymPy's limit is confirmed
@@ -119,12 +123,13 @@ def approach(
     limit: SymbolicLimit | None = None,
     count: int = 6,
     digits: int = DEFAULT_DIGITS,
-    seconds: float = 8.0,
+    seconds: float = 20.0,
 ) -> Approach:
-    """Certified values of `formula` along `path`, to `digits` digits, at `count` sizes or as many as `seconds` allow.
+    """Certified values of `formula` along `path`, to `digits` digits, at the first `count` sizes.
 
-    `limit` is what `limit_along` found; without it, it is asked for. Raises `InvalidInput` for a bad `count` or
-    `digits`, and where no point of the path is one of the formula.
+    `notes` name the sizes left out: those of more than `ROW_WORK`, and those not reached in `seconds`. `limit` is what
+    `limit_along` found; without it, it is asked for. Raises `InvalidInput` for a bad `count` or `digits`, and where no
+    point of the path is one of the formula.
 
     >>> from sympy import oo
     >>> from theory.formulas import formula_named
@@ -141,33 +146,39 @@ def approach(
     rows: list[Row] = []
     notes: list[str] = []
     before: _Measured | None = None
-    deadline, took, growth = time.monotonic() + seconds, 0.0, 10.0
-    for variable in _sizes(formula, path, count):
-        started = time.monotonic()
-        if rows and started + growth * took > deadline:
-            notes.append(f"from {path.variable} = {variable} on it would take longer than {seconds:g} s")
+    sizes = list(_sizes(formula, path, count))
+    deadline = time.monotonic() + seconds
+    for index, variable in enumerate(sizes):
+        left_out = f"{path.variable} = {', '.join(_label(path, one) for one in sizes[index:])}"
+        if _layers(formula, path, variable) * max(digits, LEAST_DIGITS) > ROW_WORK:
+            notes.append(f"too deep for a row: {left_out}; evaluate gives the value alone")
             break
+        left = max(deadline - time.monotonic(), 0.1)
         try:
-            found = within(max(deadline - started, 0.1), lambda at=variable, last=before: _row(limit, at, last, digits))
+            found = within(left, lambda at=variable, last=before: _row(limit, at, last, digits))
         except LimesError as error:
             if not rows and isinstance(error, InvalidInput):
                 raise
-            notes.append(f"{path.variable} = {variable}: {error}")
+            notes.append(f"{path.variable} = {_label(path, variable)}: {error}")
             break
         if found is None:
-            notes.append(f"from {path.variable} = {variable} on it takes longer than {seconds:g} s")
+            notes.append(f"not within {seconds:g} s: {left_out}")
             break
-        previous, took = took, time.monotonic() - started
-        growth = max(took / previous, 1.0) if previous > 0.01 else 10.0
         row, before = found
         rows.append(row)
     start = entrance(formula, path)
     if not _reached(path, path.step(0), start):
         notes.append(f"the path lies in the domain from {path.variable} = {_label(path, start)} on")
     if rows and not limit.known:
-        notes += _parity(limit, rows, digits, deadline - time.monotonic() - took)
+        notes += _parity(limit, rows, digits, deadline - time.monotonic())
     known = _known(limit, digits)
     return Approach(limit, known[2] if known else None, tuple(rows), digits, tuple(notes))
+
+
+def _layers(formula: Formula, path: Path, variable: Expr) -> int:
+    """The layers that a recursion goes through, where the depth is what runs."""
+    runs = formula.expression is None and path.variable.name == "L"
+    return int(variable) * COSTLY.get(formula.name, 1) if runs else 0
 
 
 def _parity(limit: SymbolicLimit, rows: list[Row], digits: int, seconds: float) -> list[str]:

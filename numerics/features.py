@@ -66,7 +66,7 @@ def deviation(
     """
     train = as_points("X_train", X_train)
     residual = as_numbers("f0", f0, len(train)) - as_numbers("y", y, len(train))
-    kernel = kernels.ntk(train, depth=_as_depth(depth))
+    kernel = kernels.ntk(train, depth=as_depth(depth))
     return deviation_given(train, integrated_residual(kernel, residual, as_time(t)), X, depth=depth)
 
 
@@ -100,7 +100,7 @@ def _parts(X_train: ArrayLike, q: ArrayLike, X: ArrayLike, depth: int) -> Iterat
         moved = as_numbers("q", q, n) * norms[:n]
         weights = np.outer(moved, moved)  # q_i q_j B^l
         above = np.outer(norms[n:], norms[n:])  # Σ̇^{l+1} ⋯ Σ̇^L between the other points
-    for layer in reversed(list(layers(points, _as_depth(depth)))):
+    for layer in reversed(list(layers(points, as_depth(depth)))):
         with np.errstate(over="ignore", invalid="ignore"):
             part = above * _own(layer, weights, n)
         if not np.isfinite(part).all():
@@ -158,7 +158,8 @@ def layers(points: Points, depth: int) -> Iterator[Layer]:
         before = 2 * half_chord
 
 
-def _as_depth(depth: int) -> int:
+def as_depth(depth: int) -> int:
+    """`depth` itself; `InvalidInput` unless it is an integer from 1 to `DEEPEST`."""
     if as_integer("depth", depth, 1) > DEEPEST:
         raise InvalidInput("depth", depth, f"give at most {DEEPEST}")
     return int(depth)

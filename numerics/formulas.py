@@ -34,6 +34,7 @@ ALGORITHMS = DEEP | STOPPING | ORTHANTS | FEATURES | LAYERWISE
 THRESHOLDS = {"balance-threshold-signal": Updates.SIGNAL, "balance-threshold-full": Updates.FULL}
 MOST_DIGITS = 1000
 MOST_WORK = 3 * 10**8  # layers times digits: two minutes
+LEAST_DIGITS = 30  # below which a layer costs the same
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ def evaluate_formula(name: str, at: Mapping[str, object], digits: int = DEFAULT_
         occurring = {symbol: value for symbol, value in point.items() if symbol in expression.free_symbols}
         value = evaluate(expression, occurring, digits)
     else:
-        deepest = MOST_WORK // max(digits, 30)  # below 30 digits a layer costs the same
+        deepest = MOST_WORK // max(digits, LEAST_DIGITS)
         if "L" in taken and taken["L"] > deepest:
             raise InvalidInput("L", str(taken["L"]), f"give at most {deepest} for {digits} digits")
         algorithm = ALGORITHMS[name]

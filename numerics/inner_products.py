@@ -83,7 +83,7 @@ def change(
     >>> found.mean.round(6), found.variance.round(6)
     (array([[0.5]]), array([[0.]]))
     """
-    train, layers, time = as_points("X_train", X_train), _as_depth(depth), features.as_time(t)
+    train, layers, time = as_points("X_train", X_train), features.as_depth(depth), features.as_time(t)
     points, own = _distinct(train, as_points("X", X, train.shape[1]))
     given, labels = _as_outputs("f0", f0, len(train)), _as_outputs("y", y, len(train))
     if len(given) != len(labels) and min(len(given), len(labels)) > 1:
@@ -110,7 +110,7 @@ def change_given(
     >>> change_given(np.eye(3)[:1], [-0.5], [[0.125]], [0.0], np.eye(3)[:1]).mean
     array([[0.5]])
     """
-    train, layers = as_points("X_train", X_train), _as_depth(depth)
+    train, layers = as_points("X_train", X_train), features.as_depth(depth)
     points, own = _distinct(train, as_points("X", X, train.shape[1]))
     n = len(train)
     given, sums = _as_outputs("f0", f0, n), features.as_numbers("q", q, n)
@@ -254,12 +254,6 @@ def summed_product(kernel: Array, residual: Array, learning_rate: float, steps: 
 def _refuse_overflow(arguments: str, *results: Array) -> None:
     if not all(np.isfinite(result).all() for result in results):
         raise InvalidInput(arguments, "numbers whose products overflow float64", "give smaller ones")
-
-
-def _as_depth(depth: int) -> int:
-    if as_integer("depth", depth, 1) > features.DEEPEST:
-        raise InvalidInput("depth", depth, f"give at most {features.DEEPEST}")
-    return int(depth)
 
 
 def _as_matrix(argument: str, value: ArrayLike, n: int) -> Array:

@@ -4,14 +4,16 @@ Two expressions *differ* when at one point the ball of their difference excludes
 its witness. They *agree* when at every point tried the ball contains zero and is smaller than `10^-AGREEMENT`: that is
 no proof. Anything else is undecided: also agreement where it would say little, as points may miss a piece of a function
 that is defined by pieces, and a few integers say nothing of the others. Points are rational, drawn by a seeded
-generator from the sets of the domain.
+generator from the sets of the domain; or they are all points of the domain, if those are few.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -19,12 +21,14 @@ from flint import arb
 from sympy import (
     Abs,
     Expr,
+    FiniteSet,
     Heaviside,
     Interval,
     Max,
     Min,
     Piecewise,
     Rational,
+    S,
     Set,
     Symbol,
     ceiling,
@@ -44,6 +48,7 @@ AGREEMENT = 25  # decimal digits to which two sides must agree at a point
 BITS = 256
 POINTS = 12
 PIECEWISE = (Abs, Heaviside, Max, Min, Piecewise, ceiling, floor, sign)  # equal at points may be different in between
+MOST_CASES = 100  # points of finite sets that are looked at one by one
 DRAWS = 100  # for one number, before it is given up to find one in the domain
 
 
@@ -61,7 +66,7 @@ class Comparison:
 
     agreement: Agreement
     points: int = 0
-    witness: Mapping[Symbol, Rational] | None = None
+    witness: Mapping[Symbol, Expr] | None = None
     reason: str = ""
 
     def __str__(self) -> str:
@@ -69,10 +74,18 @@ class Comparison:
             case Agreement.AGREE:
                 return f"{self.points} points"
             case Agreement.DIFFER:
-                at = ", ".join(f"{symbol} = {value}" for symbol, value in (self.witness or {}).items())
-                return f"they differ at {at}" if at else "they are different numbers"
+                return f"they differ at {listed(self.witness)}" if self.witness else "they are different numbers"
             case Agreement.UNDECIDED:
                 return self.reason
+
+
+def listed(at: Mapping[Symbol, Expr]) -> str:
+    """A point in words.
+
+    >>> listed({Symbol("x"): Rational(1, 2), Symbol("y"): Rational(3)})
+    'x = 1/2, y = 3'
+    """
+    return ", ".join(f"{symbol} = {value}" for symbol, value in at.items())
 
 
 def compare(
@@ -86,6 +99,7 @@ def compare(
 ) -> Comparison:
     """Compare two expressions at `points` random points of `domain`; symbols not in it are taken from the real line.
 
+    Where all symbols live in finite sets, they are compared at all points, if these are no more than `MOST_CASES`.
     Terms of sequences (`Σ[1]`) are refused, as they may depend on each other, unless the comparison is `formal`: then
     each is an unknown of its own, and sums and products over an integer symbol are written out at the integers drawn.
 
@@ -98,10 +112,13 @@ def compare(
     if not formal and difference.has(AppliedUndef, Indexed):
         return Comparison(Agreement.UNDECIDED, reason="it contains a sequence known only by its recursion")
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(len(difference.free_symbols),)))
-    agreed, tried = 0, points if difference.free_symbols else 1
-    for _ in range(tried):
+    variables, everywhere = _variables(difference, domain), cases(difference, domain)
+    if everywhere and len(everywhere[0]) < len(variables):
+        everywhere = ()
+    agreed, tried = 0, len(everywhere) or (points if difference.free_symbols else 1)
+    for index in range(tried):
         try:
-            at = _random_point(_variables(difference, domain), domain, rng)
+            at = everywhere[index] if everywhere else _random_point(variables, domain, rng)
             with precision(BITS):
                 ball = enclose(_written_out(difference, at, rng), at)
                 if ball.is_finite() and ball != 0 and not ball.contains(0):
@@ -111,9 +128,27 @@ def compare(
             return Comparison(Agreement.UNDECIDED, agreed, reason=str(error))
     if agreed < tried:
         return Comparison(Agreement.UNDECIDED, agreed, reason="the balls around zero stay too large")
-    if difference.has(*PIECEWISE):
+    if difference.has(*PIECEWISE) and not everywhere:
         return Comparison(Agreement.UNDECIDED, agreed, reason="equal at points, which may miss a piece of the function")
     return Comparison(Agreement.AGREE, agreed)
+
+
+def cases(expression: Expr, domain: Mapping[Symbol, Set]) -> tuple[dict[Symbol, Expr], ...]:
+    """All values, together, of the symbols in `expression` that live in finite sets; none if they are too many.
+
+    >>> x, y = Symbol("x"), Symbol("y")
+    >>> cases(x + y, {x: FiniteSet(0, 1), y: Interval(0, 1)})
+    ({x: 0}, {x: 1})
+    """
+    sets = {symbol: domain[symbol] for symbol in _variables(expression, domain) if symbol in domain}
+    finite = {
+        symbol: [number for number in numbers if _is_possible(symbol, number)]
+        for symbol, numbers in sets.items()
+        if isinstance(numbers, FiniteSet) and not numbers.free_symbols
+    }
+    if not finite or math.prod(map(len, finite.values())) > MOST_CASES:
+        return ()
+    return tuple(dict(zip(finite, values, strict=True)) for values in product(*finite.values()))
 
 
 def has_value(expression: Expr, domain: Mapping[Symbol, Set], *, seed: int = 0) -> bool:
@@ -143,7 +178,7 @@ def _variables(expression: Expr, domain: Mapping[Symbol, Set]) -> list[Symbol]:
     )
 
 
-def _written_out(expression: Expr, at: Mapping[Symbol, Rational], rng: np.random.Generator) -> Expr:
+def _written_out(expression: Expr, at: Mapping[Symbol, Expr], rng: np.random.Generator) -> Expr:
     """`expression`; if it has terms of sequences, with the integers of `at` and a random value for each term."""
     if not expression.has(Indexed):
         return expression
@@ -154,25 +189,35 @@ def _written_out(expression: Expr, at: Mapping[Symbol, Rational], rng: np.random
 
 def _random_point(
     variables: list[Symbol], domain: Mapping[Symbol, Set], rng: np.random.Generator
-) -> dict[Symbol, Rational]:
-    """A random rational for each symbol, in its set."""
-    at: dict[Symbol, Rational] = {}
+) -> dict[Symbol, Expr]:
+    """A random number for each symbol, in its set."""
+    at: dict[Symbol, Expr] = {}
     for symbol in variables:
         at[symbol] = _random_number(symbol, domain[symbol].subs(at) if symbol in domain else None, rng)
     return at
 
 
-def _random_number(symbol: Any, domain: Set | None, rng: np.random.Generator) -> Rational:
-    """A rational in its set, with the assumptions of the symbol; in an infinite set, at most 10 units from the end."""
+def _random_number(symbol: Any, domain: Set | None, rng: np.random.Generator) -> Expr:
+    """A number in its set, with the assumptions of the symbol: a rational, but in a finite set one of its own.
+
+    In an infinite set it is at most 10 units from the end.
+    """
     for _ in range(DRAWS):
         number = _draw(symbol, domain, rng)
-        assumed = all(getattr(number, f"is_{fact}") is truth for fact, truth in symbol.assumptions0.items())
-        if assumed and (domain is None or domain.contains(number) == True):  # noqa: E712  (SymPy has its own truths)
+        inside = domain is None or domain.contains(number) == True  # noqa: E712  (SymPy has its own truths)
+        if inside and _is_possible(symbol, number):
             return number
-    raise InvalidInput("domain", str(domain), f"no value of {symbol} was found in it; give an interval")
+    raise InvalidInput("domain", str(domain), f"no value of {symbol} was found in it; give an interval or a FiniteSet")
 
 
-def _draw(symbol: Any, domain: Set | None, rng: np.random.Generator) -> Rational:
+def _is_possible(symbol: Any, number: Expr) -> bool:
+    """Whether a number has all that is assumed of the symbol."""
+    return all(getattr(number, f"is_{fact}") is truth for fact, truth in symbol.assumptions0.items())
+
+
+def _draw(symbol: Any, domain: Set | None, rng: np.random.Generator) -> Expr:
+    if domain is not None and isinstance(domain, FiniteSet):
+        return domain.args[int(rng.integers(len(domain.args)))]
     least = int(bool(symbol.is_integer and symbol.is_nonzero))
     low, high = (least, 10) if symbol.is_nonnegative else (-10, -least) if symbol.is_nonpositive else (-3, 3)
     if domain is not None and isinstance(domain, Interval):
@@ -210,6 +255,8 @@ def require_signs(domain: Mapping[Symbol, Set]) -> None:
     for symbol, where in domain.items():
         if not isinstance(symbol, Symbol) or not isinstance(where, Set):
             raise InvalidInput("domain", f"{{{symbol!r}: {where!r}}}", "give sets of symbols, as {x: Interval(0, 1)}")
+        if where is S.EmptySet:
+            raise InvalidInput("domain", str(where), f"there is no value of {symbol} in it; give a set that has one")
         if symbol.is_nonnegative and where.inf.is_negative:
             raise InvalidInput("domain", str(where), f"{symbol} is positive by its assumptions; give a set where it is")
         if symbol.is_nonpositive and where.sup.is_positive:

@@ -55,11 +55,19 @@ from .balance import c, scaled_loss
 from .derivation import Derivation, How, Outcome, Relation
 from .errors import InvalidInput
 from .layerwise import Updates, by_sum_and_product, expected_loss, h, product, total
+from .notation import Meaning
 from .rate_polynomials import polynomial
 from .reasons import Algebra, equal
 
 SCALE = {2: h**2, 3: h}  # the rate that solves the problem in one step of one layer alone
 DOMAIN: dict[Symbol, Set] = {h: Range(1, oo), total: Interval(0, oo), product: Interval.open(0, oo)}
+
+
+NOTATION = (
+    Meaning(r"S, P", r"the sum and the product of the two rates"),
+    Meaning(r"\mathcal L", r"the expected test loss"),
+    Meaning(r"c", r"the rate in units of a power of the width"),
+)
 
 
 @dataclass(frozen=True)
@@ -119,6 +127,7 @@ def one_layer_alone(layers: int, steps: int, updates: Updates) -> Derivation:
         r"\mathcal L(S, 0)",
         {h: DOMAIN[h], total: DOMAIN[total]},
         f"One layer alone: {_name(layers, steps, updates)}",
+        where=NOTATION,
     )
     return d.then(found, because="collected", reason=SameSymmetricPolynomial(), using=(derived,))
 
@@ -137,6 +146,7 @@ def excess(layers: int, steps: int) -> Derivation:
         r"\mathcal L - (1 - \dots)^2 - \tfrac1h",
         DOMAIN,
         f"Beyond the floor: {_name(layers, steps, Updates.SIGNAL)}",
+        where=NOTATION,
     )
     d = d.then(factor(d.start), because="multiplied out", reason=SameSymmetricPolynomial(), using=(derived,))
     return d.then(
@@ -160,6 +170,7 @@ def slope(layers: int, steps: int, updates: Updates) -> Derivation:
         r"\frac{\partial\mathcal L}{\partial P}",
         DOMAIN,
         f"Under a budget: {_name(layers, steps, updates)}",
+        where=NOTATION,
     )
     return d.then(loss.diff(product), because="differentiation", reason=SameSymmetricPolynomial(), using=(derived,))
 
@@ -177,6 +188,7 @@ def convexity(layers: int) -> Derivation:
         r"\frac{\partial^2\mathcal L}{\partial P^2}",
         DOMAIN,
         f"Convex in the product: {_name(layers, 2, Updates.SIGNAL)}",
+        where=NOTATION,
     )
     second = factor(loss.diff(product, 2))
     d = d.then(second, because="differentiation", reason=SameSymmetricPolynomial(), using=(derived,))
@@ -202,6 +214,7 @@ def best_product(layers: int) -> Derivation:
         "P^*",
         DOMAIN,
         f"The best split: {_name(layers, 1, Updates.FULL)}",
+        where=NOTATION,
     )
     return d.then(
         factor(d.start),
@@ -227,6 +240,7 @@ def room(layers: int) -> Derivation:
         r"\tfrac14 S^2 - P^*",
         {h: DOMAIN[h], total: DOMAIN[total]},
         f"No equal rates: {_name(layers, 1, Updates.FULL)}",
+        where=NOTATION,
     )
     square = leading * (total - middle) ** 2
     return d.then(
@@ -275,7 +289,11 @@ def best_equal_rates(layers: int, steps: int, updates: Updates) -> Derivation:
     exponent, order, at = cases[layers, steps]
     limit = scaled_loss(layers, exponent, order, steps, updates)
     d = Derivation(
-        limit.conclusion, r"\min_c", {c: Interval(0, oo)}, f"The best equal rates: {_name(layers, steps, updates)}"
+        limit.conclusion,
+        r"\min_c",
+        {c: Interval(0, oo)},
+        f"The best equal rates: {_name(layers, steps, updates)}",
+        where=NOTATION,
     )
     return d.then(
         simplify(limit.conclusion.subs(c, at)),

@@ -48,6 +48,7 @@ from .derivation import Derivation
 from .errors import InvalidInput
 from .gaussian import ANGLES, PAIRS, UNIT, expectation, sigma, sigma_prime, theta, u, v, x, y
 from .integration import Affine, Known, Linearity, Polar, Separation, Support
+from .notation import Meaning
 from .reasons import Antiderivative
 from .trigonometry import Trigonometry, in_cosines
 
@@ -55,6 +56,14 @@ psi, chi = symbols("psi chi", real=True)
 r = Symbol("r", positive=True)
 
 DEGREES = range(9)
+
+
+NOTATION = (
+    Meaning(r"u, v", r"a centred Gaussian pair of the correlation $\rho = \cos\theta$"),
+    Meaning(r"s_+", r"the positive part of $s$"),
+    Meaning(r"\rho", r"the correlation $\cos\theta$"),
+    Meaning(r"a, b", r"any two angles"),
+)
 
 
 def _positive_part_power(s: Expr, degree: int) -> Expr:
@@ -90,6 +99,7 @@ def arccos_kernel(degree: int) -> Derivation:
         rf"\kappa_{{{degree}}}(\theta)",
         {theta: ANGLES},
         title=f"The arc-cosine kernel of degree {degree}",
+        where=NOTATION,
     )
     first, second = r * cos(psi), r * cos(psi - theta)
     pair = _positive_part_power(first, degree) * _positive_part_power(second, degree)
@@ -150,7 +160,9 @@ def _radial_moment(degree: int) -> Derivation:
     primitive = -exp(-(r**2) / 2) * Add(
         *(2 ** (degree - j) * factorial(degree) / factorial(j) * r ** (2 * j) for j in range(degree + 1))
     )
-    return Derivation(start, rf"R_{{{degree}}}", {}, title=f"The integral over the radius for degree {degree}").then(
+    return Derivation(
+        start, rf"R_{{{degree}}}", {}, title=f"The integral over the radius for degree {degree}", where=NOTATION
+    ).then(
         Integer(2) ** degree * factorial(degree),
         because="the fundamental theorem of calculus",
         reason=Antiderivative(primitive),
@@ -170,7 +182,13 @@ def derivative_identity(degree: int) -> Derivation:
     kernel, previous = arccos_kernel(degree), arccos_kernel(degree - 1)
     start = -Derivative(kernel.conclusion, theta) / sin(theta)
     name = rf"\frac{{d\kappa_{{{degree}}}}}{{d\rho}}"
-    d = Derivation(start, name, {theta: Interval.open(0, pi)}, title=f"The derivative of the kernel of degree {degree}")
+    d = Derivation(
+        start,
+        name,
+        {theta: Interval.open(0, pi)},
+        title=f"The derivative of the kernel of degree {degree}",
+        where=NOTATION,
+    )
     return d.then(
         degree**2 * previous.conclusion,
         because=rf"differentiation; this is ${degree}^2 \kappa_{{{degree - 1}}}$",
@@ -194,6 +212,7 @@ def homogeneity(degree: int) -> Derivation:
         rf"2\operatorname{{E}}[u_+^{{{degree}}} v_+^{{{degree}}}]",
         PAIRS,
         title=f"Homogeneity of the kernel of degree {degree}",
+        where=NOTATION,
     )
     d = d.then(
         scale * kernel.start,

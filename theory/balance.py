@@ -49,12 +49,20 @@ from sympy import (
 from .derivation import Derivation, How, Outcome, Relation
 from .errors import InvalidInput
 from .layerwise import Initialisation, Orthogonal, Updates, eta1, eta2, expected_loss, h, rho
+from .notation import Meaning
 from .reasons import LowestTerm, equal
 
 x = Symbol("x", nonnegative=True)  # half the budget: the rate of both layers at the balanced point
 u = Symbol("u", real=True)  # half the difference of the rates
 c = Symbol("c", nonnegative=True)  # the rate in units of a power of the width
 s = Symbol("s", positive=True)  # a root of 1/h
+
+
+NOTATION = (
+    Meaning(r"\mathcal L", r"the expected test loss as a function of the rates"),
+    Meaning(r"x", r"half the sum of the rates, $u$ half their difference"),
+    Meaning(r"L", r"the loss"),
+)
 
 
 @dataclass(frozen=True)
@@ -108,6 +116,7 @@ def curvature(
         r"\mathcal L(x + u,\, x - u)",
         {h: Range(1, oo), x: Interval(0, oo), u: Interval(-1, 1), **({rho: Interval(0, oo)} if noise != 0 else {})},
         f"The balanced point of {layers} layers after {steps} steps, {updates.value}",
+        where=NOTATION,
     )
     return d.then(
         factor(diff(along, u, 2).subs(u, S.Zero) / 2),
@@ -250,7 +259,7 @@ def _in_wide_networks(
 ) -> Derivation:
     """The limit of `function`, a polynomial in `h^(−1/root)` over factors `1 + k/h`, as `h → ∞`."""
     in_s = cancel(powsimp(function.subs(h, s**-root), force=True))
-    d = Derivation(Limit(function, h, oo), name, {c: Interval(0, oo), **extra}, title)
+    d = Derivation(Limit(function, h, oo), name, {c: Interval(0, oo), **extra}, title, where=NOTATION)
     d = d.then(
         Limit(in_s, s, 0),
         because=f"$h = s^{{-{root}}}$",

@@ -52,6 +52,7 @@ from .derivation import Derivation
 from .dual import a, b, c, dual, dual_derivative
 from .errors import InvalidInput
 from .gaussian import phi, phi_prime
+from .notation import Meaning
 from .ntk import L, Sigma, Sigma_dot, c_phi, layer_sum
 from .pooling import Pooling
 from .reasons import Algebra
@@ -67,6 +68,24 @@ covariance = IndexedBase("S")
 E = Function("E")
 
 IMAGE, IMAGE_PRIME = symbols("x_1:5", real=True), symbols("y_1:5", real=True)  # up to four pixels
+
+
+NOTATION = (
+    Meaning(r"W, V", r"the weights of the hidden and of the output layer, independent and $N(0, 1)$"),
+    Meaning(r"X, X'", r"the patches that the pixels of two images see, a third of their values"),
+    Meaning(r"S", r"the covariance of two preactivations, at two pixels"),
+    Meaning(
+        r"K",
+        r"$c_\varphi \operatorname{E}[\varphi(u)\varphi(v)]$ for centred Gaussian $u, v$ of this covariance",
+    ),
+    Meaning(r"\dot K", r"the same with the derivative $\varphi'$"),
+    Meaning(r"T^l", r"the tangent kernel of the preactivations in layer $l$, at two pixels"),
+    Meaning(r"v, v'", r"the preactivations of the layer below, for two images"),
+    Meaning(r"\phi", r"the activation, $\phi'$ its derivative"),
+    Meaning(r"Z_L", r"the kernel without pooling of the images with $L$ layers"),
+    Meaning(r"a, b", r"the variances of the preactivations of the two images"),
+    Meaning(r"\delta", r"one if its indices are equal, else zero"),
+)
 
 
 @cache
@@ -103,6 +122,7 @@ def one_layer_expectation(pooling: Pooling) -> Derivation:
         r"\operatorname{E}[\Theta]",
         {C: S.Naturals, N: S.Naturals, inputs: S.Naturals, c_phi: Interval.open(0, oo)},
         title=f"The expected kernel of one convolutional layer, {'flattened' if flat else 'with pooling'}",
+        where=NOTATION,
     )
     seen = Sum(patch[0][p, i] * patch[1][q, i], (i, 1, inputs))
     weights = V[p, k] * V[q, k] if flat else V[k] ** 2
@@ -161,6 +181,7 @@ def next_layer() -> Derivation:
         r"T^{l+1}",
         {C: S.Naturals, n: S.Naturals, c_phi: Interval.open(0, oo)},
         title="The tangent kernel of the next convolutional layer",
+        where=NOTATION,
     )
     d = d.then(
         scale * E(Sum(pair, channels, offset)) + scale * E(below),
@@ -218,6 +239,7 @@ def in_pixels(height: int, width: int, pooling: Pooling) -> Derivation:
         r"\Theta(x, y)",
         dict.fromkeys((*x.values(), *y.values()), Interval.open(0, 1)),
         title=f"One layer on {height}×{width} pixels, {'flattened' if pooling is Pooling.NONE else 'with pooling'}",
+        where=NOTATION,
     )
     d = d.then(
         d.conclusion.xreplace(by_covariances),
@@ -258,6 +280,7 @@ def fully_connected() -> Derivation:
         r"\Theta^{(L+1)}_{\text{flattened}}",
         {L: S.Naturals0, N: Interval(1, 4)},
         title="The kernel without pooling on at most 2×2 pixels",
+        where=NOTATION,
     )
     first = (Sigma[1] + Sigma_dot[1] * Sigma[0]) / 9
     following = scale * N / 9 * Sigma[L + 2] + Sigma_dot[L + 2] * N / 9 * Z[depth]

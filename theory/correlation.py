@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from sympy import (
     Derivative,
@@ -42,6 +42,7 @@ from .algebra import continuous_between, positive_on, taylor_coefficient
 from .arccos import arccos_kernel, theta
 from .derivation import Derivation, How, Outcome, Relation
 from .errors import InvalidInput
+from .notation import Meaning
 from .reasons import Algebra, Continuity, StolzCesaro, equal
 
 L = Symbol("L", integer=True, positive=True)  # the number of hidden layers, or the index of one
@@ -68,6 +69,22 @@ def angle_after_layer(at: Expr = theta) -> Expr:
 def recursion() -> dict[Expr, Expr]:
     """`θ_{L+1}` by `θ_L`, for `StolzCesaro`."""
     return {angle[L + 1]: angle_after_layer(angle[L])}
+
+
+def _correlation() -> dict[Any, Expr]:
+    return {r"\rho_L": cos(angle[L])}
+
+
+def _layer() -> dict[Any, Expr]:
+    return {r"\cos T(\theta)": cosine_after_layer()}
+
+
+NOTATION = (
+    Meaning(angle[L], "the angle between two inputs after $L$ layers", recursion),
+    Meaning(r"\rho_L", "their correlation", _correlation),
+    Meaning(r"T(\theta)", r"the angle after one more layer of what is at the angle $\theta$", _layer),
+    Meaning(r"\kappa_1", "the arc-cosine kernel of degree 1, as a function of the correlation"),
+)
 
 
 @dataclass(frozen=True)
@@ -149,7 +166,9 @@ def increasing() -> Derivation:
     """`κ₁' = 1 − θ/π > 0` for `ρ ∈ (−1, 1)`: the correlation map is increasing (its derivative is `κ₀`)."""
     in_rho = (sqrt(1 - rho**2) + (pi - acos(rho)) * rho) / pi
     interval = {rho: Interval.open(-1, 1)}
-    d = Derivation(Derivative(in_rho, rho), r"\kappa_1'(\rho)", interval, "The correlation map increases")
+    d = Derivation(
+        Derivative(in_rho, rho), r"\kappa_1'(\rho)", interval, "The correlation map increases", where=NOTATION
+    )
     d = d.then(1 - acos(rho) / pi, because="two square roots cancel", reason=Algebra())
     return d.then(
         rho * 0,
@@ -164,7 +183,9 @@ def convex() -> Derivation:
     """`κ₁'' = 1/(π √(1 − ρ²)) > 0` for `ρ ∈ (−1, 1)`: the correlation map is convex."""
     slope = increasing().lines[1]
     interval = {rho: Interval.open(-1, 1)}
-    d = Derivation(Derivative(slope, rho), r"\kappa_1''(\rho)", interval, "The correlation map is convex")
+    d = Derivation(
+        Derivative(slope, rho), r"\kappa_1''(\rho)", interval, "The correlation map is convex", where=NOTATION
+    )
     d = d.then(1 / (pi * sqrt(1 - rho**2)), because="differentiate", reason=Algebra(), using=(increasing(),))
     return d.then(
         rho * 0, because="a root is positive", reason=Positive(rho, Interval.open(-1, 1)), relation=Relation.EXCEEDS
@@ -179,6 +200,7 @@ def correlation_gap() -> Derivation:
         r"\rho_{L+1} - \rho_L",
         {theta: Interval.Lopen(0, pi)},
         "One layer raises the correlation",
+        where=NOTATION,
     )
     d = d.then((sin(theta) - theta * cos(theta)) / pi, because="collect", reason=Algebra())
     return d.then(
@@ -193,7 +215,13 @@ def correlation_gap() -> Derivation:
 def stays_apart() -> Derivation:
     """`1 − ρ_{L+1} > 0` for `θ ∈ (0, π]`: no layer makes two different inputs equal."""
     half_turn = Interval.Lopen(0, pi)
-    d = Derivation(1 - cosine_after_layer(), r"1 - \rho_{L+1}", {theta: half_turn}, "Different inputs stay different")
+    d = Derivation(
+        1 - cosine_after_layer(),
+        r"1 - \rho_{L+1}",
+        {theta: half_turn},
+        "Different inputs stay different",
+        where=NOTATION,
+    )
     return d.then(
         theta * 0,
         because=r"it vanishes at $\theta = 0$ and its slope is $(\pi - \theta) \sin\theta/\pi > 0$",
@@ -205,7 +233,7 @@ def stays_apart() -> Derivation:
 @cache
 def angle_vanishes() -> Derivation:
     """`θ_L → 0` for every start: the correlation tends to one."""
-    d = Derivation(Limit(angle[L], L, oo), "", title="The angle tends to zero")
+    d = Derivation(Limit(angle[L], L, oo), "", title="The angle tends to zero", where=NOTATION)
     return d.then(
         S.Zero,
         because="the angle decreases, and no positive angle is a fixed point of the layer",
@@ -245,6 +273,7 @@ def angle_expansion(order: int) -> Derivation:
         Limit((angle_after_layer() - below) / theta**order, theta, 0),
         rf"[\theta^{{{order}}}]\,T(\theta)",
         title=f"The layer's map of the angle, order {order}",
+        where=NOTATION,
     )
     return d.then(
         polynomial.coeff(theta, order),
@@ -273,6 +302,7 @@ def reciprocal_increment(order: int) -> Derivation:
         Limit(rest, theta, 0),
         rf"[\theta^{{{order}}}]\left(\frac{{1}}{{T(\theta)}} - \frac{{1}}{{\theta}}\right)",
         title=f"The growth of the inverse angle in a layer, order {order}",
+        where=NOTATION,
     )
     definition = expansion.start.args[0] - expansion.conclusion
     return d.then(
@@ -289,7 +319,7 @@ def angle_decay() -> Derivation:
     increment, vanishing = reciprocal_increment(0), angle_vanishes()
     lemma = StolzCesaro(L, 1 / angle[L], L, recursion())
     excess = Symbol("q")
-    d = Derivation(Limit(1 / angle[L] / L, L, oo), "", title="The decay of the angle")
+    d = Derivation(Limit(1 / angle[L] / L, L, oo), "", title="The decay of the angle", where=NOTATION)
     d = d.then(Limit(lemma.increments(), L, oo), because="Stolz--Cesaro on the recursion", reason=lemma)
     return d.then(
         increment.conclusion,
@@ -308,7 +338,7 @@ def angle_scale() -> Derivation:
     r"""`L θ_L → 3π`, the inverse of `angle_decay`."""
     decay = angle_decay()
     excess = Symbol("q")
-    d = Derivation(Limit(L * angle[L], L, oo), "", title="The angle after many layers")
+    d = Derivation(Limit(L * angle[L], L, oo), "", title="The angle after many layers", where=NOTATION)
     return d.then(
         1 / decay.conclusion,
         because="the inverse of the limit above",
@@ -327,7 +357,7 @@ def angle_second_order() -> Derivation:
     lemma = StolzCesaro(L, 1 / angle[L] - first * L, log(L), recursion())
     slope, excess, spacing = symbols("q epsilon w")
     start = Limit((1 / angle[L] - first * L) / log(L), L, oo)
-    d = Derivation(start, "", title="The second term of the inverse angle")
+    d = Derivation(start, "", title="The second term of the inverse angle", where=NOTATION)
     d = d.then(Limit(lemma.increments(), L, oo), because="Stolz--Cesaro on the recursion", reason=lemma)
     form = (second.conclusion + slope) * (scale.conclusion + excess) / (1 + spacing)
     null = {

@@ -61,6 +61,7 @@ from .derivation import Derivation, How, Outcome
 from .errors import InvalidInput
 from .gaussian import GaussianMoments
 from .haar import mean
+from .notation import Meaning
 from .reasons import Algebra, LowestTerm, equal
 
 eta, c, m = (Symbol(name, positive=True) for name in ("eta", "c", "m"))
@@ -74,6 +75,21 @@ term = Symbol("C", real=True)  # a term of the series
 first, second = Symbol("mu", real=True), Symbol("nu", positive=True)  # E T_d and E T_d²
 
 HIGHEST_DERIVED = 6  # d; the derivations are by cases
+
+
+NOTATION = (
+    Meaning(r"C_{D,d}", r"the derivative correlation of $d$ gradients with $D$ free indices"),
+    Meaning(r"G_p, H_p", r"the derivative of the output by parameter $p$, at the two inputs"),
+    Meaning(r"D", r"the number of free indices"),
+    Meaning(r"T_d", r"the derivative of order $d$ at 0 along the gradient, of one neuron"),
+    Meaning(r"\varphi", r"the activation"),
+    Meaning(r"w, u", r"the outgoing weight of a neuron and its preactivation"),
+    Meaning(r"S", r"the change of sign of all outgoing weights"),
+    Meaning(r"\theta", r"the list of all parameters"),
+    Meaning(r"z", r"$1/m$"),
+    Meaning(r"a, b", r"factors of a term"),
+    Meaning(r"g, p", r"polynomials"),
+)
 
 
 class phi(Function):
@@ -114,6 +130,7 @@ def parity(d: int) -> Derivation:
         rf"C_{{0,{d}}}(S\theta)\, t^{d}",
         {term: S.Reals, t: Interval.open(0, oo)},
         title=f"The outgoing weights with the other sign, d = {d}",
+        where=NOTATION,
     )
     words = r"$F \circ S = -F$ and $\nabla F(S\theta) = -S\nabla F(\theta)$"
     return start.then((-1) ** (d + 1) * term * t**d, because=words, reason=Algebra())
@@ -133,6 +150,7 @@ def rate_power() -> Derivation:
         r"C_{D,d}(r\eta)",
         {D: Interval(0, 4), d: Interval(0, 8), tensor: S.Reals, r: Interval.open(0, oo), eta: Interval.open(0, oo)},
         title="Another learning rate",
+        where=NOTATION,
     )
     scaled = r**power * eta**power / (factorial(D) * factorial(d)) * tensor
     return start.then(scaled, because=r"a power of $\eta$", reason=Algebra())
@@ -147,7 +165,11 @@ def neuron(d: int) -> Derivation:
     check_order(d)
     moved = (w + s * phi(0, u)) * phi(0, u + s * w * phi(1, u))
     start = Derivation(
-        Derivative(moved, (s, d)), f"T_{d}(s)", {w: S.Reals, u: S.Reals, s: S.Reals}, title=f"One neuron, d = {d}"
+        Derivative(moved, (s, d)),
+        f"T_{d}(s)",
+        {w: S.Reals, u: S.Reals, s: S.Reals},
+        title=f"One neuron, d = {d}",
+        where=NOTATION,
     )
     return start.then(diff(moved, s, d), because="differentiation", reason=Algebra())
 
@@ -209,6 +231,7 @@ def mean_correlation(d: int) -> Derivation:
         rf"\mathbb{{E}}\,C_{{0,{d}}}",
         WIDTHS,
         title=f"The mean of a correlation, d = {d}",
+        where=NOTATION,
     )
     words = r"the moments of $w$" + ("; all its powers are odd" if d % 2 == 0 else "")
     after = factor * OutgoingMoments().of(mean(one))
@@ -233,6 +256,7 @@ def mean_square(d: int) -> Derivation:
         rf"\mathbb{{E}}\,C_{{0,{d}}}^2",
         WIDTHS,
         title=f"The mean square of a correlation, d = {d}",
+        where=NOTATION,
     )
     after = OutgoingMoments().of(start.start)
     return start.then(after, because="the moments of $w$", reason=OutgoingMoments(), using=(neuron(d),))
@@ -252,6 +276,7 @@ def decay(d: int) -> Derivation:
         rf"\lim_{{m\to\infty}} m^{{{power}}}\,\mathbb{{E}}\,C_{{0,{d}}}^2",
         {eta: Interval.open(0, oo), c: Interval.open(0, oo), first: S.Reals, second: Interval.open(0, oo)},
         title=f"How a correlation falls with the width, d = {d}",
+        where=NOTATION,
     )
     words = r"with $z = 1/m$, $\nu = \mathbb{E}\,T^2$ and $\mu = \mathbb{E}\,T$" + ("" if d % 2 else r", which is 0")
     return start.then(
@@ -278,6 +303,7 @@ def vector_square(d: int) -> Derivation:
         rf"\lVert \nabla T_{d}(s) \rVert^2",
         {w: S.Reals, u: S.Reals, s: S.Reals},
         title=f"The gradient of one neuron, d = {d}",
+        where=NOTATION,
     ).then(norm.doit(), because="differentiation", reason=Algebra())
     factor = eta ** (2 * d + 1) / factorial(d) ** 2 * (c / m) ** (d + 1) * m
     start = Derivation(
@@ -285,6 +311,7 @@ def vector_square(d: int) -> Derivation:
         rf"\mathbb{{E}}\,\lVert C_{{1,{d}}}\rVert^2",
         WIDTHS,
         title=f"The mean square of a vector of correlations, d = {d}",
+        where=NOTATION,
     )
     after = OutgoingMoments().of(start.start)
     return start.then(after, because="at $s = 0$; the moments of $w$", reason=OutgoingMoments(), using=(one,))
@@ -330,6 +357,7 @@ def polynomial(of: Callable[[int], Derivation], d: int, activation: Activation) 
         general.name,
         general.domain,
         title=f"{general.title}, for {activation.name}",
+        where=NOTATION,
     )
     closed = GaussianMoments().of(start.start)
     return start.then(closed, because="Gaussian moments", reason=GaussianMoments(), using=(general,))

@@ -43,6 +43,7 @@ from sympy import (
 
 from .correlation import L, angle, angle_decay, reciprocal_increment
 from .derivation import Derivation, How, Outcome
+from .notation import Meaning
 from .reasons import Algebra, Antiderivative, equal
 
 s = Symbol("s", nonnegative=True)  # the crossover variable L θ₀/(3π)
@@ -58,6 +59,22 @@ def profile(at: Expr = y) -> Expr:
     """
     growth = angle_decay().conclusion
     return simplify(1 / (1 / (3 * pi * s) + growth * at))
+
+
+def _profile() -> dict[str, Expr]:
+    return {r"\vartheta(x)": profile(x)}
+
+
+NOTATION = (
+    Meaning(angle[L, _j], r"the angle after $j$ of $L$ layers, with $\theta_{L,0} = 3\pi s/L$"),
+    Meaning(r"\vartheta(x)", r"the limit of $L\,\theta_{L,xL}$", _profile),
+    Meaning(
+        r"\bar\Theta^{(L)}", "the normalised tangent kernel with $L$ hidden layers, its tangent kernel over $L + 1$"
+    ),
+    Meaning(r"T(\theta)", r"the angle after one more layer of what is at the angle $\theta$"),
+    Meaning(r"\Phi(s)", "the crossover function, the limit of the normalised kernel"),
+    Meaning("L", "the number of hidden layers"),
+)
 
 
 def layer_average() -> Expr:
@@ -95,6 +112,7 @@ def damping_product() -> Derivation:
         r"\prod_{j \ge xL}\Big(1 - \frac{\theta_j}{\pi}\Big)",
         {s: Interval.open(0, oo), x: Interval(0, 1)},
         "The damping of a layer's contribution",
+        where=NOTATION,
     )
     primitive = 3 * log(1 + s * y)
     closed = ((1 + s * x) / (1 + s)) ** 3
@@ -114,6 +132,7 @@ def crossover() -> Derivation:
         r"\lim_{L\to\infty,\ L\theta_0 = 3\pi s}\bar\Theta^{(L)}",
         {s: Interval.open(0, oo)},
         "The crossover",
+        where=NOTATION,
     )
     d = d.then(
         Integral(damping.start, (x, 0, 1)),
@@ -143,6 +162,7 @@ def travelled() -> Derivation:
         r"\int_0^x \vartheta",
         {s: Interval.open(0, oo), x: Interval(0, 1)},
         "The sum of the angles",
+        where=NOTATION,
     )
     return d.then(
         3 * pi * log(1 + s * x),
@@ -158,7 +178,13 @@ def damping_correction() -> Derivation:
     slower = increment.conclusion / pi * profile() ** 2 * before.conclusion.subs(x, y)
     integral = Integral(slower - profile() ** 2 / (2 * pi**2), (y, x, 1))
     ends = (profile(x) - profile(S.One)) / (2 * pi)
-    d = Derivation(integral - ends, "E(x)", {s: Interval.open(0, oo), x: Interval(0, 1)}, "The damping at finite depth")
+    d = Derivation(
+        integral - ends,
+        "E(x)",
+        {s: Interval.open(0, oo), x: Interval(0, 1)},
+        "The damping at finite depth",
+        where=NOTATION,
+    )
     primitive = _layer_primitive(integral.function, y)
     return d.then(
         factor(primitive.subs(y, 1) - primitive.subs(y, x) - ends),
@@ -215,6 +241,7 @@ def crossover_correction() -> Derivation:
         r"\Phi_1(s)",
         {s: Interval.open(0, oo)},
         "The error of the crossover at finite depth",
+        where=NOTATION,
     )
     integral = reason.coefficient()
     d = d.then(

@@ -33,12 +33,23 @@ from functools import cache
 from sympy import Integral, Interval, Limit, S, Symbol, exp, log, oo, symbols
 
 from .derivation import Derivation
+from .notation import Meaning
 from .reasons import Algebra, Antiderivative, Continuity
 
 t = Symbol("t", positive=True)  # log n
 G = Symbol("G", positive=True)  # a constant times a bound, at n
 u = Symbol("u", real=True)
 z, y, M = symbols("z y M", positive=True)
+
+
+NOTATION = (
+    Meaning(r"X_n", r"the largest of $n$ independent variables"),
+    Meaning(r"a_n", r"its scale"),
+    Meaning(r"n", r"their number"),
+    Meaning(r"N", r"a standard normal variable"),
+    Meaning(r"U", r"a uniform variable in $[0, 1]$"),
+    Meaning(r"P", r"the probability"),
+)
 
 
 @cache
@@ -53,6 +64,7 @@ def log_uniform_tail() -> Derivation:
         r"P(n^U > z)",
         {t: Interval.open(1, oo), z: Interval(1, 2)},
         "The tail of a log-uniform variable",
+        where=NOTATION,
     )
     return d.then(1 - log(z) / t, because="the length of an interval", reason=Antiderivative(u))
 
@@ -71,6 +83,7 @@ def tail_gained() -> Derivation:
         r"P\Big(n^U > \frac{G}{\log n}\Big) - P(n^U > G)",
         {t: Interval.open(1, oo), G: Interval.open(0, oo)},
         "A bound of a log-uniform variable, divided by a logarithm",
+        where=NOTATION,
     )
     return d.then(
         log(t) / t,
@@ -92,6 +105,7 @@ def tail_gained_vanishes() -> Derivation:
         Limit(gained.conclusion, t, oo),
         r"\lim_{n\to\infty}\Big(P\Big(n^U > \frac{G}{\log n}\Big) - P(n^U > G)\Big)",
         title="A log-uniform variable has no least bound",
+        where=NOTATION,
     )
     return d.then(
         S.Zero,
@@ -114,6 +128,7 @@ def maximum_law() -> Derivation:
         r"\lim_{N\to\infty} P(\max_{i \le N} X_i \le a_N)",
         {y: Interval.open(0, oo)},
         "The largest of many independent variables",
+        where=NOTATION,
     )
     return d.then(
         exp(-y),

@@ -22,6 +22,7 @@ from .algebra import taylor_coefficient
 from .arccos import theta
 from .correlation import L, angle, angle_scale, angle_second_order, angle_vanishes
 from .derivation import Derivation
+from .notation import Meaning
 from .reasons import Algebra, Continuity, LowestTerm, StolzCesaro
 from .sums import Induction
 
@@ -29,6 +30,18 @@ ntk = IndexedBase("Theta")  # ntk[L] is Θ^L, at θ₀ > 0
 diagonal = IndexedBase("D")  # diagonal[L] is Θ^L, at θ₀ = 0
 
 RECURSION = {ntk[L + 1]: (1 - angle[L] / pi) * ntk[L] + cos(angle[L + 1])}
+
+
+def _start() -> dict[Expr, Expr]:
+    return {**RECURSION, ntk[0]: cos(angle[0])}
+
+
+NOTATION = (
+    Meaning(ntk[L], "the tangent kernel with $L$ hidden layers of two different inputs $x$ and $x'$", _start),
+    Meaning(r"\Theta^{(L)}(x, x')", "the same, also where the inputs are equal"),
+    Meaning(r"\bar\Theta^{(L)}(x, x')", "the normalised kernel, $\\Theta^{(L)}(x, x')/(L + 1)$"),
+    Meaning(diagonal[L], r"the kernel of equal inputs, $\Theta^{(L)}(x, x)$"),
+)
 
 
 def normalised() -> Expr:
@@ -40,7 +53,9 @@ def normalised() -> Expr:
 def coincident_growth() -> Derivation:
     """`Θ^L = L + 1` when the inputs are equal, by induction: the angle stays 0, so each layer adds exactly 1."""
     following = RECURSION[ntk[L + 1]].subs({angle[L]: 0, angle[L + 1]: 0, ntk[L]: diagonal[L]})
-    d = Derivation(diagonal[L], r"\Theta^{(L)}(x, x)", {L: Interval(1, oo)}, title="The kernel of equal inputs")
+    d = Derivation(
+        diagonal[L], r"\Theta^{(L)}(x, x)", {L: Interval(1, oo)}, title="The kernel of equal inputs", where=NOTATION
+    )
     return d.then(
         L + 1,
         because=r"by induction, with $\theta_L = 0$ in the recursion",
@@ -57,6 +72,7 @@ def coincident() -> Derivation:
         r"\bar\Theta^{(L)}(x, x)",
         {L: Interval(1, oo)},
         title="The normalised kernel of equal inputs",
+        where=NOTATION,
     )
     return d.then(S.One, because=r"$\Theta^{(L)} = L + 1$", reason=Algebra(known=(grows,)), using=(grows,))
 
@@ -67,7 +83,7 @@ def growth() -> Derivation:
     vanishing, scale = angle_vanishes(), angle_scale()
     lemma = StolzCesaro(L, ntk[L], L, RECURSION, damping=angle[L] / pi, using=(vanishing,))
     excess, next_angle = symbols("epsilon phi")
-    d = Derivation(Limit(ntk[L] / L, L, oo), "", title="The growth of the kernel")
+    d = Derivation(Limit(ntk[L] / L, L, oo), "", title="The growth of the kernel", where=NOTATION)
     d = d.then(
         Limit(lemma.increments(), L, oo),
         because="weighted Stolz--Cesaro on the recursion",
@@ -98,6 +114,7 @@ def normalised_ntk_limit() -> Derivation:
         Limit(normalised(), L, oo),
         r"\lim_{L\to\infty}\bar\Theta^{(L)}(x, x')",
         title="The deep limit of the normalised kernel",
+        where=NOTATION,
     )
     form = (grows.conclusion + excess) / (1 + shift)
     return d.then(
@@ -115,7 +132,7 @@ def logarithmic_excess() -> Derivation:
     scale, second, vanishing = angle_scale(), angle_second_order(), angle_vanishes()
     excess_ntk = ntk[L] - quarter * L
     lemma = StolzCesaro(L, excess_ntk, log(L), RECURSION, damping=angle[L] / pi, using=(vanishing,))
-    d = Derivation(Limit(excess_ntk / log(L), L, oo), "", title="The second term of the kernel")
+    d = Derivation(Limit(excess_ntk / log(L), L, oo), "", title="The second term of the kernel", where=NOTATION)
     d = d.then(
         Limit(lemma.increments(), L, oo),
         because="weighted Stolz--Cesaro on the recursion",
@@ -148,7 +165,12 @@ def next_cosine_negligible() -> Derivation:
     r"""`(1 − cos θ_{L+1}) L/log L → 0`: that `Σ^L` is not yet one matters only at order `1/L²`."""
     scale, vanishing, curvature = angle_scale(), angle_vanishes(), _cosine_curvature()
     form_curvature, excess, factor = symbols("eta epsilon v")
-    d = Derivation(Limit((1 - cos(angle[L + 1])) * L / log(L), L, oo), "", title="The correlation itself is negligible")
+    d = Derivation(
+        Limit((1 - cos(angle[L + 1])) * L / log(L), L, oo),
+        "",
+        title="The correlation itself is negligible",
+        where=NOTATION,
+    )
     form = (curvature.conclusion + form_curvature) * (scale.conclusion + excess) ** 2 * factor
     null = {
         form_curvature: (1 - cos(angle[L + 1])) / angle[L + 1] ** 2 - curvature.conclusion,
@@ -166,7 +188,9 @@ def next_cosine_negligible() -> Derivation:
 
 @cache
 def _cosine_curvature() -> Derivation:
-    d = Derivation(Limit((1 - cos(theta)) / theta**2, theta, 0), "", title="The curvature of the cosine")
+    d = Derivation(
+        Limit((1 - cos(theta)) / theta**2, theta, 0), "", title="The curvature of the cosine", where=NOTATION
+    )
     value = taylor_coefficient(1 - cos(theta), theta, 2)
     return d.then(value, because="the Taylor series of the cosine", reason=LowestTerm(2))
 
@@ -175,7 +199,7 @@ def _cosine_curvature() -> Derivation:
 def _next_angle_vanishes() -> Derivation:
     vanishing = angle_vanishes()
     shifted = symbols("phi")
-    d = Derivation(Limit(angle[L + 1], L, oo), "", title="The angle one layer later")
+    d = Derivation(Limit(angle[L + 1], L, oo), "", title="The angle one layer later", where=NOTATION)
     return d.then(
         L * 0,
         because=r"as $\theta_L$ does",
@@ -197,6 +221,7 @@ def depth_rate() -> Derivation:
         Limit((normalised() - limit_.conclusion) * L / log(L), L, oo),
         r"\lim_{L\to\infty}\Big(\bar\Theta^{(L)} - \tfrac14\Big)\frac{L}{\log L}",
         title="The rate of the deep limit",
+        where=NOTATION,
     )
     form = expand(excess.conclusion + deviation - limit_.conclusion * z) / (1 + x)
     null = {deviation: excess.start.args[0] - excess.conclusion, z: 1 / log(L), x: 1 / L}

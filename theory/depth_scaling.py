@@ -40,12 +40,20 @@ from sympy import Derivative, Expr, Integral, Interval, Limit, Rational, S, Symb
 
 from .crossover import crossover, s, x
 from .derivation import Derivation
+from .notation import Meaning
 from .reasons import Algebra, Antiderivative, Continuity, LowestTerm
 from .spectrum import ActsOn, J, t
 
 sigma = Symbol("sigma", positive=True)  # s √(ε/log 2n)
 epsilon = Symbol("varepsilon", positive=True)  # in (0, log 2), chosen freely
 tau = Symbol("tau", positive=True)  # λ_n t
+
+
+NOTATION = (
+    Meaning(r"\bar\Theta", "the matrix of the normalised kernels of two points"),
+    Meaning("J", "the matrix of ones"),
+    Meaning(r"\lambda_n", "its smallest eigenvalue"),
+)
 
 
 def _crossover_at(variable: Expr) -> Expr:
@@ -68,6 +76,7 @@ def mixture() -> Derivation:
         r"\Phi(s)",
         {s: Interval.open(0, oo)},
         "The crossover function is completely monotone",
+        where=NOTATION,
     )
     return d.then(
         crossover().conclusion,
@@ -89,6 +98,7 @@ def closest_pair() -> Derivation:
         Limit(factor(gap / sigma), sigma, 0),
         r"\lim_{s\to 0}\frac{1 - \Phi(s)}{s}",
         title="The gap of the closest pair",
+        where=NOTATION,
     )
     return d.then(
         Rational(3, 2), because="the lowest power of the numerator", reason=LowestTerm(1), using=(crossover(),)
@@ -110,6 +120,7 @@ def eigenvalue_bound() -> Derivation:
         r"\tfrac12\Big(1 - \Phi(\sigma) + \tfrac12 e^{\varepsilon}\sigma\Phi'(\sigma)\Big)",
         {sigma: Interval.open(0, oo), epsilon: Interval.open(0, log(2))},
         "The smallest eigenvalue in the crossover",
+        where=NOTATION,
     )
     return d.then(factor(together(d.start.doit())), because="differentiate", reason=Algebra(), using=(crossover(),))
 
@@ -131,6 +142,7 @@ def eigenvalue_slope() -> Derivation:
         r"\lim_{\sigma\to 0}\ \text{bound}/\sigma",
         {epsilon: Interval.open(0, log(2))},
         "The bound for few layers",
+        where=NOTATION,
     )
     value = Rational(3, 4) * (1 - exp(epsilon) / 2)
     return d.then(value.expand(), because="the lowest power", reason=LowestTerm(1), using=(bound,))
@@ -150,6 +162,7 @@ def learned_difference() -> Derivation:
         r"1 - e^{-\bar\Theta t}",
         {s: Interval.open(0, oo), t: Interval(0, oo)},
         "What two points learn of their difference",
+        where=NOTATION,
     )
     return d.then(
         start.subs(J, S.Zero),
@@ -172,6 +185,7 @@ def learned_in_short_time() -> Derivation:
         Limit(1 - exp(-tau), tau, 0),
         r"\lim_{\lambda_n t \to 0}\big(1 - e^{-\lambda_n t}\big)",
         title="The last mode, stopped early",
+        where=NOTATION,
     )
     y = Symbol("y", nonnegative=True)
     return d.then(

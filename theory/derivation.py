@@ -23,7 +23,8 @@ from typing import Protocol
 from sympy import Expr, Set, Symbol
 
 from .errors import InvalidInput
-from .layout import INDENT, PAGE, breadth, breadth_of_sentence, rows, sentence_rows
+from .layout import INDENT, PAGE, breadth, breadth_of_sentence, rows, sentence_rows, wrapped
+from .notation import Meaning
 from .typeset import latex_text
 
 
@@ -89,7 +90,8 @@ class Derivation:
     """A start, the steps from it, and where it holds.
 
     `name` is what is being derived, as LaTeX (the left-hand side of the first line); `domain` gives the set in which
-    each free symbol lives. Build it with `then`, each call of which returns a longer derivation:
+    each free symbol lives, and `where` says what the symbols stand for that it introduces. Build it with `then`, each
+    call of which returns a longer derivation:
 
     >>> from sympy import Interval, cos, sin, symbols
     >>> from theory.reasons import Algebra
@@ -109,6 +111,7 @@ class Derivation:
     domain: Mapping[Symbol, Set] = field(default_factory=dict)
     title: str = ""
     steps: tuple[Step, ...] = ()
+    where: tuple[Meaning, ...] = ()
 
     def then(
         self,
@@ -178,7 +181,8 @@ class Derivation:
             margin = "" if checked is None else _margin(checked[index].outcome)
             line = _broken(f"  &{step.relation.value} ", step.expression, offset)
             lines.append(_with_reason(line, f"({step.because}{margin})", offset))
-        return "\\begin{align*}\n" + " \\\\\n".join(row for line in lines for row in line) + "\n\\end{align*}"
+        body = " \\\\\n".join(row for line in lines for row in line)
+        return wrapped(f"\\begin{{align*}}\n{body}\n\\end{{align*}}")
 
     def _repr_latex_(self) -> str:
         return self.to_latex()

@@ -80,6 +80,7 @@ from .gaussian import (
 )
 from .hermite import hermite_moment, s, t
 from .integration import Known, Linearity
+from .notation import Meaning
 from .reasons import Algebra, Antiderivative, shown
 
 a, b = symbols("a b", positive=True)  # the variances of u and v
@@ -95,6 +96,17 @@ _SAME_UNIT = {
     b: Integer(1),
     c: Integer(1),
 }
+
+
+NOTATION = (
+    Meaning(r"\varphi", r"the activation"),
+    Meaning(
+        r"u, v",
+        r"a centred Gaussian pair, $u = \sigma x$ and $v = \sigma'(x\cos\theta + y\sin\theta)$ for "
+        r"independent standard normal $x$ and $y$",
+    ),
+    Meaning(r"z", r"a standard normal variable"),
+)
 
 
 @cache
@@ -161,7 +173,11 @@ def normalisation(activation: Activation) -> Derivation:
     pair = dual(activation)
     z_squared = pair.start.subs(_SAME_UNIT)
     d = Derivation(
-        1 / z_squared, rf"c_{{\text{{{activation.name}}}}}", {}, title=f"The normalisation of {activation.name}"
+        1 / z_squared,
+        rf"c_{{\text{{{activation.name}}}}}",
+        {},
+        title=f"The normalisation of {activation.name}",
+        where=NOTATION,
     )
     return d.then(
         simplify(1 / pair.conclusion.subs(_SAME_UNIT)),
@@ -184,6 +200,7 @@ def price(activation: Activation) -> Derivation:
         r"\frac{\partial\Sigma}{\partial c}",
         {a: Interval.open(0, oo), b: Interval.open(0, oo), c: Interval.open(-sqrt(a * b), sqrt(a * b))},
         title=f"Price's theorem for {_called(activation)}",
+        where=NOTATION,
     )
     return d.then(
         derivative.conclusion,
@@ -197,7 +214,7 @@ def _start(activation: Activation, function: Expr, name: str) -> Derivation:
     domain = PAIRS | {a: Interval.open(0, oo), b: Interval.open(0, oo), c: Interval(-sqrt(a * b), sqrt(a * b))}
     what = "dual" if name == r"\Sigma" else "dual of the derivative"
     start = expectation(function.subs(s, u) * function.subs(s, v))
-    return Derivation(start, f"{name}(a, b, c)", domain, title=f"The {what} of {_called(activation)}")
+    return Derivation(start, f"{name}(a, b, c)", domain, title=f"The {what} of {_called(activation)}", where=NOTATION)
 
 
 def _called(activation: Activation) -> str:

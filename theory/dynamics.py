@@ -48,6 +48,7 @@ from .correlation import Positive
 from .derivation import Derivation, How, Outcome, Relation
 from .loss import Loss
 from .matrix_words import Words
+from .notation import Meaning
 from .reasons import Algebra, Antiderivative, Continuity, LowestTerm, equal
 from .sums import Induction
 
@@ -75,6 +76,31 @@ g, row, r = MatrixSymbol("g", 1, P), MatrixSymbol("Theta_xX", 1, n), MatrixSymbo
 pull = Symbol("Theta_r", real=True)  # the number Θ(x, X) r
 
 
+NOTATION = (
+    Meaning(r"w", r"the list of the parameters, $w_k$ after $k$ steps"),
+    Meaning(r"g", r"the gradient of the prediction at $x$, a row"),
+    Meaning(r"J", r"the matrix of such rows at the training points"),
+    Meaning(r"X", r"the list of the $n$ training points"),
+    Meaning(r"y", r"the list of the labels"),
+    Meaning(r"f", r"the prediction"),
+    Meaning(r"r", r"the residual $f(X) - y$"),
+    Meaning(r"\ell", r"the loss"),
+    Meaning(r"\Theta", r"the kernel $J J^\top$"),
+    Meaning(r"\varepsilon", r"the size of a change of the parameters"),
+    Meaning(r"A", r"$\Theta(x, X)\,\Theta^{-1}(1 - e^{-c\Theta t})$, $A_2$ the same at $x'$"),
+    Meaning(r"K", r"the covariance of the initial outputs, $K_{xX}$ and $K_{xx}$ at these points"),
+    Meaning(
+        r"F",
+        r"the factor of this covariance, $K = F F^\top$; with an index, a mode's part of $f_k(x) - f_0(x)$",
+    ),
+    Meaning(r"a", r"the same factor at $x$, $a_2$ at $x'$"),
+    Meaning(r"z", r"a vector of standard normal variables"),
+    Meaning(r"v", r"an eigenvector of the kernel, of the eigenvalue $\lambda$"),
+    Meaning(r"u", r"a real number"),
+    Meaning(r"\sigma", r"$-\log(1 - x)/x$"),
+)
+
+
 @cache
 def velocity(loss: Loss) -> Derivation:
     r"""`ḟ(x) = −c Θ(x, X) r`: as `ẇ = −∇ℓ`, `ḟ(x) = g ẇ` is minus the derivative of the loss along `gᵀ`, at any `w`.
@@ -88,6 +114,7 @@ def velocity(loss: Loss) -> Derivation:
         -Derivative(factor * Trace(r.T * r), epsilon),
         r"\dot f(x) = -\partial_\varepsilon\,\ell(w + \varepsilon g^\top)",
         title=rf"The motion of a prediction under the loss ${loss.value}$",
+        where=NOTATION,
     )
     return d.then(
         -2 * factor * pull,
@@ -126,7 +153,9 @@ def residual_decay(time: Symbol = t) -> Derivation:
     >>> residual_decay().conclusion
     r_0*exp(-c*lambda*t)
     """
-    d = Derivation(residual(time), r"v \cdot r_t", {**MODE, time: Interval(0, oo)}, "A mode of the residual")
+    d = Derivation(
+        residual(time), r"v \cdot r_t", {**MODE, time: Interval(0, oo)}, "A mode of the residual", where=NOTATION
+    )
     return d.then(
         start * exp(-c * lam * time),
         because=r"it solves $\dot u = -c\lambda u$, $u(0) = r_0$",
@@ -147,6 +176,7 @@ def prediction_change() -> Derivation:
         r"f_t(x) - f_0(x)",
         {**MODE, t: Interval(0, oo)},
         "The prediction during gradient flow, one mode",
+        where=NOTATION,
     )
     d = d.then(
         Integral(-c * overlap * decay.conclusion, (tau, 0, t)),
@@ -170,7 +200,13 @@ def kernel_regression() -> Derivation:
     """
     moved, left = prediction_change(), Dummy("e")
     in_s = moved.conclusion.subs(t, s / (c * lam))
-    d = Derivation(Limit(in_s, s, oo), r"\lim_{t\to\infty} f_t(x) - f_0(x)", MODE, "The end of gradient flow, one mode")
+    d = Derivation(
+        Limit(in_s, s, oo),
+        r"\lim_{t\to\infty} f_t(x) - f_0(x)",
+        MODE,
+        "The end of gradient flow, one mode",
+        where=NOTATION,
+    )
     form = -overlap * start * (1 - left) / lam
     return d.then(
         form.subs(left, 0),
@@ -193,6 +229,7 @@ def decay_order() -> Derivation:
         r"\partial_\lambda\,\frac{v \cdot r_t}{v \cdot r_0}",
         {c: POSITIVE, lam: POSITIVE, t: Interval(0, oo)},
         "Larger eigenvalues first",
+        where=NOTATION,
     )
     return d.then(-c * t * exp(-c * lam * t), because="differentiate", reason=Algebra(), using=(decay,))
 
@@ -213,6 +250,7 @@ def speed_ratio() -> Derivation:
         r"\dot r_\lambda / \dot r_\mu",
         {c: POSITIVE, lam: POSITIVE, slower: POSITIVE, start: POSITIVE, t: Interval(0, oo)},
         "The speeds of two modes",
+        where=NOTATION,
     )
     words = "differentiate; the initial residuals are equal"
     return d.then(lam / slower * exp(-c * (lam - slower) * t), because=words, reason=Algebra(), using=(decay,))
@@ -228,7 +266,9 @@ def descent_residual() -> Derivation:
     >>> descent_residual().conclusion
     r_0*(-c*eta*lambda + 1)**k
     """
-    d = Derivation(residuals[k], r"v \cdot r_k", {**MODE, eta: POSITIVE}, "A mode of the residual, step by step")
+    d = Derivation(
+        residuals[k], r"v \cdot r_k", {**MODE, eta: POSITIVE}, "A mode of the residual, step by step", where=NOTATION
+    )
     return d.then(
         start * (1 - eta * c * lam) ** k,
         because=r"$r_{k+1} = (1 - \eta c \Theta)\, r_k$",
@@ -244,7 +284,9 @@ def descent_change() -> Derivation:
     -r_0*theta*(1 - (-c*eta*lambda + 1)**k)/lambda
     """
     decay = descent_residual()
-    d = Derivation(change[k], r"f_k(x) - f_0(x)", {**MODE, eta: POSITIVE}, "The prediction under descent, one mode")
+    d = Derivation(
+        change[k], r"f_k(x) - f_0(x)", {**MODE, eta: POSITIVE}, "The prediction under descent, one mode", where=NOTATION
+    )
     return d.then(
         -overlap * start * (1 - (1 - eta * c * lam) ** k) / lam,
         because=r"a geometric sum, by induction",
@@ -265,7 +307,9 @@ def contraction() -> Derivation:
     x*(2 - x)
     """
     stable = Interval.open(0, 2)
-    d = Derivation(1 - (1 - x) ** 2, r"1 - (1 - \eta c\lambda)^2", {x: stable}, "Where descent converges")
+    d = Derivation(
+        1 - (1 - x) ** 2, r"1 - (1 - \eta c\lambda)^2", {x: stable}, "Where descent converges", where=NOTATION
+    )
     d = d.then(x * (2 - x), because="factor", reason=Algebra())
     words = r"both factors are positive for $0 < \eta c\lambda < 2$"
     return d.then(S.Zero * x, because=words, reason=Positive(x, stable), relation=Relation.EXCEEDS)
@@ -275,7 +319,9 @@ def contraction() -> Derivation:
 def expansion() -> Derivation:
     """`(1 − x)² − 1 = x(x − 2) > 0` for `x > 2`: above `η = 2/(cλ)` the residual grows without bound."""
     unstable = Interval.open(2, oo)
-    d = Derivation((1 - x) ** 2 - 1, r"(1 - \eta c\lambda)^2 - 1", {x: unstable}, "Where descent diverges")
+    d = Derivation(
+        (1 - x) ** 2 - 1, r"(1 - \eta c\lambda)^2 - 1", {x: unstable}, "Where descent diverges", where=NOTATION
+    )
     d = d.then(x * (x - 2), because="factor", reason=Algebra())
     words = r"both factors are positive for $\eta c\lambda > 2$"
     return d.then(S.Zero * x, because=words, reason=Positive(x, unstable), relation=Relation.EXCEEDS)
@@ -302,7 +348,9 @@ class GeometricDecay:
 def descent_converges() -> Derivation:
     """`(1 − x)^k → 0` for `0 < x < 2`: below `η = 2/(cλ_max)` descent ends at kernel regression, as the flow does."""
     shrinks = contraction()
-    d = Derivation(Limit((1 - x) ** k, k, oo), "", shrinks.domain, title="The end of gradient descent, one mode")
+    d = Derivation(
+        Limit((1 - x) ** k, k, oo), "", shrinks.domain, title="The end of gradient descent, one mode", where=NOTATION
+    )
     return d.then(
         S.Zero, because="its square is less than one", reason=GeometricDecay(1 - x, shrinks), using=(shrinks,)
     )
@@ -318,7 +366,10 @@ def descent_is_faster() -> Derivation:
     1/2
     """
     d = Derivation(
-        Limit((-log(1 - x) - x) / x**2, x, 0), r"\lim_{x\to0}\frac{\sigma - 1}{x}", title="How much faster descent is"
+        Limit((-log(1 - x) - x) / x**2, x, 0),
+        r"\lim_{x\to0}\frac{\sigma - 1}{x}",
+        title="How much faster descent is",
+        where=NOTATION,
     )
     return d.then(
         S.Half,

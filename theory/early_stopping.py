@@ -31,10 +31,18 @@ from sympy import Derivative, Expr, Interval, S, Symbol, exp, oo
 from .correlation import PositiveByDerivative
 from .derivation import Derivation, Relation
 from .dynamics import POSITIVE, k, s, x
+from .notation import Meaning
 from .reasons import Algebra
 
 strength = Symbol("a", positive=True)  # the ridge is μ = a/(ct)
 ALL = {s: Interval(0, oo)}
+
+
+NOTATION = (
+    Meaning(r"\varphi(s)", r"what gradient flow has learnt of a mode, $1 - e^{-s}$ at $s = c\lambda t$"),
+    Meaning(r"\varphi_k(x)", r"what $k$ steps of descent have learnt, $1 - (1 - x)^k$ at $x = \eta c\lambda$"),
+    Meaning(r"\psi(s)", r"what ridge regression learns, $s/(1 + s)$; $\psi_a(s) = s/(a + s)$"),
+)
 
 
 def flow_filter(at: Expr = s) -> Expr:
@@ -71,7 +79,9 @@ def ratio(of_strength: Expr = S.One) -> Expr:
 @cache
 def exponential_excess() -> Derivation:
     """`e^s − (1 + s) > 0` for `s > 0`."""
-    d = Derivation(exp(s) - (1 + s), "e^s - (1 + s)", {s: POSITIVE}, "The exponential lies above its tangent")
+    d = Derivation(
+        exp(s) - (1 + s), "e^s - (1 + s)", {s: POSITIVE}, "The exponential lies above its tangent", where=NOTATION
+    )
     d = d.then(exp(s) - s - 1, because="expand", reason=Algebra())
     words = r"it vanishes at $0$ and its slope is $e^s - 1 > 0$"
     return d.then(S.Zero * s, because=words, reason=PositiveByDerivative(s, POSITIVE), relation=Relation.EXCEEDS)
@@ -84,7 +94,9 @@ def lower_bound() -> Derivation:
     The same is `e^{−s} <= 1/(1 + s)`, for what is left of the residual.
     """
     excess = exponential_excess()
-    d = Derivation(flow_filter() - ridge_filter(), r"\varphi(s) - \psi(s)", ALL, "Ridge regression learns less")
+    d = Derivation(
+        flow_filter() - ridge_filter(), r"\varphi(s) - \psi(s)", ALL, "Ridge regression learns less", where=NOTATION
+    )
     return d.then(
         excess.conclusion * exp(-s) / (1 + s),
         because=r"a common denominator; $e^s > 1 + s$",
@@ -100,7 +112,9 @@ def peak_slope() -> Derivation:
     >>> peak_slope().conclusion
     ((s**2 + s + 1)*exp(-s) - 1)/s**2
     """
-    d = Derivation(Derivative(ratio(), s), r"(\varphi/\psi)'(s)", {s: POSITIVE}, "Where the ratio is largest")
+    d = Derivation(
+        Derivative(ratio(), s), r"(\varphi/\psi)'(s)", {s: POSITIVE}, "Where the ratio is largest", where=NOTATION
+    )
     return d.then(((1 + s + s**2) * exp(-s) - 1) / s**2, because="differentiate", reason=Algebra())
 
 
@@ -119,6 +133,7 @@ def single_peak() -> Derivation:
         r"\big((1 + s + s^2)\,e^{-s}\big)'",
         ALL,
         "One point where the ratio is largest",
+        where=NOTATION,
     )
     return d.then(s * (1 - s) * exp(-s), because="differentiate", reason=Algebra(), using=(peak_slope(),))
 
@@ -131,7 +146,7 @@ def ridge_constant() -> Derivation:
     s/(s**2 + s + 1) + 1
     """
     left = Symbol("e", positive=True)  # e^{−s} at the stationary point
-    d = Derivation((1 - left) * (1 + s) / s, r"\kappa", {s: POSITIVE}, "The largest ratio")
+    d = Derivation((1 - left) * (1 + s) / s, r"\kappa", {s: POSITIVE}, "The largest ratio", where=NOTATION)
     return d.then(
         1 + s / (1 + s + s**2),
         because=r"$e^{-s} = 1/(1 + s + s^2)$ at the stationary point",
@@ -152,6 +167,7 @@ def weaker_matching() -> Derivation:
         r"\frac{\varphi}{a\,\psi_a} - \frac{\varphi}{\psi}",
         {s: POSITIVE, strength: Interval.open(0, 1)},
         "A weaker ridge",
+        where=NOTATION,
     )
     return d.then((1 / strength - 1) * flow_filter(), because="collect", reason=Algebra())
 
@@ -168,6 +184,7 @@ def stronger_matching() -> Derivation:
         r"\frac{\varphi}{\psi_a} - \frac{\varphi}{\psi}",
         {s: POSITIVE, strength: Interval.open(1, oo)},
         "A stronger ridge",
+        where=NOTATION,
     )
     return d.then((strength - 1) * flow_filter() / s, because="collect", reason=Algebra())
 
@@ -190,6 +207,7 @@ def bernoulli_step() -> Derivation:
         "(1 + kx) - (1 - x)(1 + (k + 1)x)",
         {x: Interval.Lopen(0, 1), k: S.Naturals0},
         "Descent learns more than ridge regression",
+        where=NOTATION,
     )
     return d.then((k + 1) * x**2, because="multiply out", reason=Algebra())
 
@@ -201,7 +219,7 @@ def twice_ridge_early() -> Derivation:
     >>> twice_ridge_early().conclusion
     s*(1 - s)/(s + 1)
     """
-    d = Derivation(2 * ridge_filter() - s, r"2\psi(s) - s", {s: Interval(0, 1)}, "At most twice, early")
+    d = Derivation(2 * ridge_filter() - s, r"2\psi(s) - s", {s: Interval(0, 1)}, "At most twice, early", where=NOTATION)
     return d.then(s * (1 - s) / (1 + s), because="a common denominator", reason=Algebra())
 
 
@@ -212,7 +230,7 @@ def twice_ridge_late() -> Derivation:
     >>> twice_ridge_late().conclusion
     (s - 1)/(s + 1)
     """
-    d = Derivation(2 * ridge_filter() - 1, r"2\psi(s) - 1", {s: Interval(1, oo)}, "At most twice, late")
+    d = Derivation(2 * ridge_filter() - 1, r"2\psi(s) - 1", {s: Interval(1, oo)}, "At most twice, late", where=NOTATION)
     return d.then((s - 1) / (1 + s), because="a common denominator", reason=Algebra())
 
 
@@ -228,6 +246,7 @@ def two_step_constant() -> Derivation:
         r"\tfrac{25}{16} - \varphi_2(x)/\psi(2x)",
         {x: Interval.Lopen(0, 1)},
         "Two steps of descent",
+        where=NOTATION,
     )
     return d.then((x - S(3) / 4) ** 2, because="complete the square", reason=Algebra())
 
@@ -244,6 +263,7 @@ def overshoot() -> Derivation:
         r"\psi(2x) - \varphi_2(x)",
         {x: Interval.open(0, 2)},
         "A rate beyond the bound",
+        where=NOTATION,
     )
     return d.then(x**2 * (2 * x - 3) / (1 + 2 * x), because="a common denominator", reason=Algebra())
 
@@ -260,5 +280,6 @@ def noise_may_fall() -> Derivation:
         r"\varphi_1(x)^2 - \varphi_2(x)^2",
         {x: Interval.open(0, 2)},
         "Noise that is fitted and taken away",
+        where=NOTATION,
     )
     return d.then(x**2 * (x - 1) * (3 - x), because="a difference of squares", reason=Algebra())

@@ -34,6 +34,7 @@ from sympy import Expr, Interval, Limit, Range, Rational, S, Set, Symbol, diff, 
 from .correlations import D, d, eta
 from .derivation import Derivation
 from .errors import InvalidInput
+from .notation import Meaning
 from .reasons import Algebra, LowestTerm
 
 kappa = Symbol("kappa", positive=True)
@@ -46,6 +47,14 @@ _DOMAIN: dict[Expr, Set] = {
     D: Range(0, oo),
     d: Range(0, oo),
 }
+
+
+NOTATION = (
+    Meaning(r"C_{D,d}", r"the derivative correlation of $d$ gradients with $D$ free indices"),
+    Meaning(r"F", r"a model"),
+    Meaning(r"G, H", r"the parts of a composition"),
+    Meaning(r"g", r"the gradient"),
+)
 
 
 def _entry(factor: Expr, rate: Expr) -> Expr:
@@ -66,6 +75,7 @@ def scale_power() -> Derivation:
         r"\frac{C_{D,d}(\kappa F)}{C_{D,d}(F)}",
         _DOMAIN,
         "A factor on the output",
+        where=NOTATION,
     )
     return start.then(
         kappa ** (d + 1), because="the derivative and the $d$ gradients are linear in $F$", reason=Algebra()
@@ -84,6 +94,7 @@ def lazy_power() -> Derivation:
         r"\frac{C_{D,d}(\kappa F;\, \eta/\kappa^2)}{C_{D,d}(F;\, \eta)}",
         _DOMAIN,
         "Lazy training",
+        where=NOTATION,
     )
     return start.then(
         kappa ** (1 - D - d), because=r"$\kappa^{d+1}$, and $\kappa^{-2}$ to the power $D/2 + d$", reason=Algebra()
@@ -133,7 +144,7 @@ def composition() -> Derivation:
 def _second_term(line: Expr, name: str, domain: dict[Expr, Set], title: str) -> Derivation:
     """The coefficient of `t²` of a model on the line along its gradient, `line − line(0)` being what it gains."""
     linear = diff(line, t).subs(t, 0) * t
-    start = Derivation(Limit((line - line.subs(t, 0) - linear) / t**2, t, 0), name, domain, title)
+    start = Derivation(Limit((line - line.subs(t, 0) - linear) / t**2, t, 0), name, domain, title, where=NOTATION)
     return start.then(
         (Rational(1, 2) * diff(line, t, 2).subs(t, 0)).expand(),
         because="the second term of the Taylor series along the gradient",

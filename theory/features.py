@@ -66,6 +66,7 @@ from sympy import (
 from .derivation import Derivation
 from .gaussian import phi, phi_prime
 from .integration import Known
+from .notation import Meaning
 from .ntk import Sigma_dot, c_phi
 from .orthants import RANGE, r12, r13, r23, three
 from .reasons import Algebra
@@ -81,6 +82,25 @@ gates = Symbol("Q", nonnegative=True)  # E[φ'(u)φ'(u')φ'(u_i)φ'(u_j)]
 back = Symbol("B", nonnegative=True)  # B^l(x_i, x_j)
 POSITIVE = Interval.open(0, oo)
 _E = Function("E")
+
+
+NOTATION = (
+    Meaning(r"W, V", r"the weights of the hidden and of the output layer, independent and $N(0, 1)$"),
+    Meaning(r"D_l", r"the limit of the scalar product of the changes of the features in layer $l$, at two inputs"),
+    Meaning(r"T_l", r"the part of it that is the units' own"),
+    Meaning(r"\dot\Sigma_l", r"the factor by which a layer passes the change below on"),
+    Meaning(r"\phi", r"the activation, $\phi'$ its derivative"),
+    Meaning(r"u", r"a preactivation"),
+    Meaning(r"x, x'", r"two inputs, $z, z'$ two training points"),
+    Meaning(r"f", r"the output"),
+    Meaning(
+        r"a, b",
+        r"the gates $\varphi'(u)$ at two inputs, $b, b'$ those at two training points; $s, s'$ the signals "
+        r"that come back, $e, e'$ what the layer below does",
+    ),
+    Meaning(r"H_i", r"the unit step at $u_i$"),
+    Meaning(r"\varphi", r"the activation"),
+)
 
 
 @cache
@@ -112,6 +132,7 @@ def one_hidden_layer() -> Derivation:
         r"A_{ij}(x, x')",
         {width: S.Naturals, dimension: S.Naturals, c_phi: POSITIVE},
         title="The change of the features of one hidden layer",
+        where=NOTATION,
     )
     products = {Sum(a[p] * b[p], (p, 1, dimension)): value for a, b, value in ((x, xi, x1), (xp, xj, x2))}
     every = Mul(*(phi_prime(unit(k, point)) for point in (x, xp, xi, xj)))
@@ -156,6 +177,7 @@ def layer() -> Derivation:
             gates: Interval(0, oo),
         },
         title="The change of the features, layer by layer",
+        where=NOTATION,
     )
     third = symbols("Q_i Q_j", nonnegative=True)  # what multiplies a mean of zero
     values = {
@@ -185,7 +207,9 @@ def layer_sum() -> Derivation:
     h, k = symbols("h k", integer=True, positive=True)
     own = step.conclusion - Sigma_dot[l] * D[l - 1]
     following = step.conclusion.xreplace({own: T[l]}).subs(l, l + 1)
-    d = Derivation(D[l], r"D_l(x, x')", {l: S.Naturals0}, title="The change of the features as a sum over layers")
+    d = Derivation(
+        D[l], r"D_l(x, x')", {l: S.Naturals0}, title="The change of the features as a sum over layers", where=NOTATION
+    )
     return d.then(
         Sum(T[h] * Product(Sigma_dot[k], (k, h + 1, l)), (h, 1, l)),
         because=r"induction from $D_0 = 0$ with $D_{l+1} = T_{l+1} + \dot\Sigma_{l+1} D_l$",
@@ -209,6 +233,7 @@ def one_training_point() -> Derivation:
         r"D_1(x_1, x_2)",
         {r12: RANGE, r13: RANGE, r23: RANGE, q: S.Reals},
         title="One hidden layer and one training point",
+        where=NOTATION,
     )
     relu = {c_phi: Integer(2), x1: r13, x2: r23, gates: triple.start}
     d = d.then(

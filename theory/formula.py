@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from sympy import Expr, Rational, Set, Symbol
 
-from .errors import InvalidInput
+from .errors import InvalidInput, MissingInput, shortened
 from .typeset import latex
 
 ONE_ULP = Rational(1, 2**52)  # of a double near one; so far outside an interval, a value is clipped
@@ -36,16 +36,20 @@ class Parameter:
         >>> Parameter(Symbol("rho", real=True), Interval(-1, 1), "").admit(1 + ONE_ULP)[0]
         1
         """
-        if not value.is_number or value.is_extended_real is not True:
-            raise InvalidInput(self.name, str(value), self.remedy("a number"))
-        if self.symbol.is_integer and value.is_integer is not True:
-            raise InvalidInput(self.name, str(value), self.remedy("an integer"))
+        real = value.is_number and value.is_extended_real is True
+        if not real or (self.symbol.is_integer and value.is_integer is not True):
+            raise InvalidInput(self.name, str(value), self.remedy(self.kind))
         if self.domain.contains(value) == True:  # noqa: E712  (SymPy answers with its own truth values)
             return value, ""
         for end in (self.domain.inf, self.domain.sup):
             if end.is_finite and abs(value - end) <= ONE_ULP and self.domain.contains(end) == True:  # noqa: E712
-                return end, f"{self.name} = {value} was taken as {end}, one unit in the last place away"
-        raise InvalidInput(self.name, str(value), self.remedy("a number"))
+                return end, f"{self.name} = {shortened(value)} was taken as {end}, one unit in the last place away"
+        raise InvalidInput(self.name, str(value), self.remedy(self.kind))
+
+    @property
+    def kind(self) -> str:
+        """What its values are, in words."""
+        return "an integer" if self.symbol.is_integer else "a number"
 
     def remedy(self, kind: str) -> str:
         """What to give instead of a value that is not admitted."""
@@ -82,17 +86,27 @@ class Formula:
         """The parameters that are choices, each with its words."""
         return {parameter.name: parameter.words for parameter in self.parameters if parameter.words}
 
+    @property
+    def known(self) -> str:
+        """A sentence that names the parameters.
+
+        >>> Formula("half", "A half", (), "", expression=lambda: Rational(1, 2)).known
+        'half has no parameters'
+        """
+        names = ", ".join(parameter.name for parameter in self.parameters)
+        return f"the parameters of {self.name} are {names}" if names else f"{self.name} has no parameters"
+
     def admit(self, at: dict[str, Expr]) -> tuple[dict[Symbol, Expr], tuple[str, ...]]:
         """The point `at`, checked: every parameter has a value in its domain, and nothing else is given."""
         names = [parameter.name for parameter in self.parameters]
         for name in at:
             if name not in names:
-                raise InvalidInput(name, str(at[name]), f"the parameters of {self.name} are {', '.join(names)}")
+                raise InvalidInput(name, str(at[name]), self.known)
         point: dict[Symbol, Expr] = {}
         notes = []
         for parameter in self.parameters:
             if parameter.name not in at:
-                raise InvalidInput(parameter.name, "missing", parameter.remedy("a number"))
+                raise MissingInput(parameter.name, parameter.remedy(parameter.kind))
             point[parameter.symbol], note = parameter.admit(at[parameter.name])
             notes += [note] if note else []
         return point, tuple(notes)

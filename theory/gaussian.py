@@ -55,6 +55,7 @@ from sympy import (
 
 from .derivation import Derivation, How, Outcome
 from .integration import over_all, same_integrand, single
+from .notation import Meaning
 from .reasons import equal
 
 theta = Symbol("theta", nonnegative=True)
@@ -67,6 +68,17 @@ UNIT = {sigma: 1, sigma_prime: 1}
 
 ANGLES = Interval(0, pi)
 PAIRS = {sigma: Interval.open(0, oo), sigma_prime: Interval.open(0, oo), theta: ANGLES}
+
+
+NOTATION = (
+    Meaning(r"\varphi", r"the activation"),
+    Meaning(r"\phi'", r"its derivative"),
+    Meaning(
+        r"u, v",
+        r"a centred Gaussian pair, $u = \sigma x$ and $v = \sigma'(x\cos\theta + y\sin\theta)$ for "
+        r"independent standard normal $x$ and $y$",
+    ),
+)
 
 
 def expectation(function: Expr) -> Integral:
@@ -241,6 +253,7 @@ def price_theorem() -> Derivation:
         r"\frac{\partial}{\partial c}\operatorname{E}[\varphi(u)\varphi(v)]",
         domain,
         title="Price's theorem",
+        where=NOTATION,
     )
     across = y * cos(theta) - x * sin(theta)  # independent of v, and the derivative of v/σ' by θ
     pair = phi(u) * phi_prime(v)

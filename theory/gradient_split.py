@@ -58,6 +58,7 @@ from .haar import Z
 from .layerwise_options import Updates
 from .linear_networks import W1, W2, Q, descent, gradient, interaction, signal
 from .matrix_words import Words, orthogonal
+from .notation import Meaning
 from .rate_polynomials import eta1, eta2, h
 from .reasons import equal
 from .typeset import latex
@@ -67,6 +68,18 @@ supremum = Function("sup")  # over all orthogonal matrices with which the denomi
 
 _moved = Symbol("x_1", nonnegative=True), Symbol("x_2", nonnegative=True)  # η_i h^{−3/2} (1 − h^{−1/2})
 _gap = Symbol("g", positive=True)  # √h − κ
+
+
+NOTATION = (
+    Meaning(r"B_i", r"the self-interaction, that part of the gradient $G_i$ which the labels are not in"),
+    Meaning(r"G_i", r"the gradient by $W_i$"),
+    Meaning(r"f, g", r"the polynomials in $Z$ with $B_i = f(Z) g(Z)$ up to an orthogonal factor"),
+    Meaning(r"\kappa", r"the largest norm of $W_1 W_2$"),
+    Meaning(r"Z", r"$W_1^\top Q W_2^\top$, orthogonal"),
+    Meaning(r"W_1, W_2", r"the weights, orthogonal at the start"),
+    Meaning(r"Q", r"the target times $\sqrt h$, orthogonal"),
+    Meaning(r"z", r"an eigenvalue of $Z$"),
+)
 
 
 class OperatorNorm(Expr):
@@ -170,6 +183,7 @@ def best_constant(steps: int = 0, layer: int = 1) -> Derivation:
         rf"\sup \|B_{layer}\|/\|G_{layer}\|",
         {h: Range(2, oo), **_rates(steps)},
         title=f"The self-interaction of layer {layer} beside its gradient, t = {steps}",
+        where=NOTATION,
     )
     d = d.then(
         IN_Z,

@@ -57,6 +57,7 @@ from sympy import (
 from .derivation import Derivation, How, Outcome
 from .errors import InvalidInput
 from .matrix_words import Words, orthogonal
+from .notation import Meaning
 from .rate_polynomials import SameRatePolynomial, eta1, eta2, h
 from .reasons import equal, shown
 
@@ -66,6 +67,21 @@ tau = Symbol("tau", real=True)  # the scalar product of two unit vectors
 A, B = Symbol("A", positive=True), Symbol("B", positive=True)  # norms of two Gaussian vectors
 g, R = Symbol("g", real=True), Symbol("R", positive=True)  # an entry and the norm of a standard Gaussian vector
 e, s = IndexedBase("e"), IndexedBase("s")  # elementary and complete symmetric functions of the eigenvalues
+
+
+NOTATION = (
+    Meaning(r"Z", r"$W_1^\top Q W_2^\top$ at the start, Haar distributed on the orthogonal group"),
+    Meaning(r"l_k", r"the coefficient of $Z^k$ in the residual"),
+    Meaning(r"\tau", r"the scalar product of two independent uniform unit vectors"),
+    Meaning(r"e_r, s_m", r"the elementary and the complete symmetric functions of the eigenvalues"),
+    Meaning(r"s", r"a symmetric function"),
+    Meaning(r"k", r"a power"),
+    Meaning(r"g", r"a standard normal vector"),
+    Meaning(r"r, c", r"two vectors on spheres, independent and uniform"),
+    Meaning(r"p, q", r"the components of the residual along $r$ and $c$"),
+    Meaning(r"m", r"a degree"),
+    Meaning(r"R", r"the length of a standard normal vector"),
+)
 
 
 def _natural(name: str, value: int, least: int) -> None:
@@ -122,7 +138,11 @@ def haar_trace(power: int) -> Derivation:
     _natural("power", power, 1)
     newton = Newton(power)
     d = Derivation(
-        mean(Trace(Z**power)), rf"\operatorname{{E}}\operatorname{{tr}} Z^{{{power}}}", {h: S.Naturals}, "A Haar trace"
+        mean(Trace(Z**power)),
+        rf"\operatorname{{E}}\operatorname{{tr}} Z^{{{power}}}",
+        {h: S.Naturals},
+        "A Haar trace",
+        where=NOTATION,
     )
     d = d.then(newton.expected(), because="Newton's identity between symmetric functions", reason=newton)
     return d.then(
@@ -192,7 +212,13 @@ def sphere_moment(power: int) -> Derivation:
     3/(h*(h + 2))
     """
     _natural("power", power, 1)
-    d = Derivation(mean(tau**power), rf"\operatorname{{E}}\tau^{{{power}}}", {h: S.Naturals}, "A moment on the sphere")
+    d = Derivation(
+        mean(tau**power),
+        rf"\operatorname{{E}}\tau^{{{power}}}",
+        {h: S.Naturals},
+        "A moment on the sphere",
+        where=NOTATION,
+    )
     if power % 2:
         return d.then(S.Zero, because=r"$-r$ has the law of $r$", reason=Symmetry())
     d = d.then(
@@ -225,7 +251,13 @@ def norm_moment(norm: Symbol, power: int) -> Derivation:
     (h + 2)/h
     """
     _natural("power", power, 2)
-    d = Derivation(mean(norm**power), rf"\operatorname{{E}}{norm}^{{{power}}}", {h: S.Naturals}, "A moment of a norm")
+    d = Derivation(
+        mean(norm**power),
+        rf"\operatorname{{E}}{norm}^{{{power}}}",
+        {h: S.Naturals},
+        "A moment of a norm",
+        where=NOTATION,
+    )
     half = range(power // 2)
     return d.then(
         Mul(*(h + 2 * j for j in half)) / h ** len(half),

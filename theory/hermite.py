@@ -49,8 +49,20 @@ from .derivation import Derivation, How, Outcome
 from .errors import InvalidInput
 from .gaussian import PAIRS, GaussianIntegral, expectation, u, v
 from .integration import Known
+from .notation import Meaning
 
 s, t, w = symbols("s t w", real=True)
+
+
+NOTATION = (
+    Meaning(
+        r"h_k",
+        r"the Hermite polynomial of degree $k$, normalised: $\operatorname{E}[h_k(z)^2] = 1$ for a standard "
+        r"normal $z$",
+    ),
+    Meaning(r"w", r"a real number"),
+    Meaning(r"k", r"a degree"),
+)
 
 
 def _generator(parameter: Symbol, argument: Expr) -> Expr:
@@ -72,6 +84,7 @@ def generating_function() -> Derivation:
         r"\operatorname{E}[e^{su - s^2/2} e^{tv - t^2/2}]",
         PAIRS | {s: Reals, t: Reals},
         title="The generating function of the Hermite duals",
+        where=NOTATION,
     )
     return d.then(
         exp(collect(value.args[0], (s, t))),
@@ -96,6 +109,7 @@ def hermite_moment(j: int, k: int) -> Derivation:
         rf"\operatorname{{E}}[h_{{{j}}}(u) h_{{{k}}}(v)]",
         PAIRS,
         title=f"The Hermite moment of degrees {j} and {k}",
+        where=NOTATION,
     )
     d = d.then(
         scale * _at_zero(generating.start, j, k),

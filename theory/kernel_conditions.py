@@ -27,9 +27,23 @@ from .activations import Erf
 from .arccos import theta
 from .derivation import Derivation
 from .dual import a, b, c, dual, dual_derivative, leaky_relu, normalisation
+from .notation import Meaning
 from .reasons import Algebra, LowestTerm
 
 alpha, beta = Symbol("alpha", nonnegative=True), Symbol("beta", positive=True)  # slopes of αs + β|s|
+
+
+NOTATION = (
+    Meaning(
+        r"w",
+        r"$\beta^2/(\alpha^2 + \beta^2)$ for the slopes $\alpha$ and $\beta$ of leaky ReLU, $\varphi(s) = "
+        r"\alpha s + \beta|s|$",
+    ),
+    Meaning(r"\varphi", r"the activation"),
+    Meaning(r"z", r"a standard normal variable"),
+    Meaning(r"u, v", r"centred Gaussian variables"),
+    Meaning(r"s", r"a preactivation"),
+)
 
 
 def _leaky(degree: int) -> tuple[Expr, Derivation]:
@@ -54,6 +68,7 @@ def leaky_angle() -> Derivation:
         r"\lim_{\theta\to 0}\frac{\theta^2/2 - (1 - \kappa)}{\theta^3}",
         {alpha: Interval(0, 10), beta: Interval.open(0, 10)},
         "A layer of leaky ReLU closes the angle",
+        where=NOTATION,
     )
     value = 2 * beta**2 / (3 * pi * (alpha**2 + beta**2))
     return d.then(value, because="the third derivative", reason=LowestTerm(3), using=(derived,))
@@ -72,6 +87,7 @@ def leaky_damping() -> Derivation:
         r"\frac{1 - \dot\Sigma/(\alpha^2 + \beta^2)}{\theta\, w'}",
         {alpha: Interval(0, 10), beta: Interval.open(0, 10), theta: Interval.Lopen(0, pi)},
         "Kernel and angle shrink together",
+        where=NOTATION,
     )
     return d.then(Integer(3), because=r"$w' = 2w/(3\pi)$, from above", reason=Algebra(), using=(derived, angle))
 
@@ -85,7 +101,7 @@ def erf_growth() -> Derivation:
     """
     factor, slope = normalisation(Erf()), dual_derivative(Erf())
     at_unit_variance = slope.conclusion.subs({a: 1, b: 1, c: 1})
-    d = Derivation(factor.conclusion * at_unit_variance, r"\chi", title="Erf is chaotic")
+    d = Derivation(factor.conclusion * at_unit_variance, r"\chi", title="Erf is chaotic", where=NOTATION)
     return d.then(simplify(d.start), because="at unit variances", reason=Algebra(), using=(factor, slope))
 
 
@@ -98,7 +114,7 @@ def erf_slope() -> Derivation:
     """
     factor, slope = normalisation(Erf()), dual_derivative(Erf())
     at_zero = slope.conclusion.subs({a: 1, b: 1, c: 0})
-    d = Derivation(factor.conclusion * at_zero, r"\kappa'(0)", title="Erf forgets a correlation")
+    d = Derivation(factor.conclusion * at_zero, r"\kappa'(0)", title="Erf forgets a correlation", where=NOTATION)
     return d.then(simplify(d.start), because="at unit variances", reason=Algebra(), using=(factor, slope))
 
 
@@ -115,5 +131,6 @@ def erf_opposite() -> Derivation:
         r"\Sigma(x, -x') + \Sigma(x, x')",
         {a: Interval.open(0, 10), b: Interval.open(0, 10), c: Interval(0, sqrt(a * b))},
         "Opposite inputs of an odd activation",
+        where=NOTATION,
     )
     return d.then(S.Zero, because="the arcsine is odd", reason=Algebra(), using=(kernel,))

@@ -56,12 +56,25 @@ from .layerwise_options import Initialisation, Inputs, Orthogonal, Updates, Vect
 from .linear_networks import W1, W2, a, check_steps, descent, gradient, identity, mean_test_loss, output, rho
 from .matrix_means import HaarMoments, Isserlis, Law, Rotated, Rotation
 from .matrix_words import Words, orthogonal, word
+from .notation import Meaning
 from .rate_polynomials import eta1, eta2, grouped, h, polynomial
 
 G1, G2 = MatrixSymbol("Gamma_1", h, h), MatrixSymbol("Gamma_2", h, h)
 c, c_0 = MatrixSymbol("c", h, 1), MatrixSymbol("c_0", h, 1)
 
 Names = dict[Any, Any]
+
+
+NOTATION = (
+    Meaning(r"F_t, G_t", r"the products with $W_1(t) = W_1 F_t$ and $W_2(t) = G_t W_2$"),
+    Meaning(r"G", r"such a product"),
+    Meaning(r"R", r"the label signal in the frame of the weights"),
+    Meaning(r"N", r"the noise of the labels in that frame"),
+    Meaning(r"V", r"the target in that frame; $Z$ if it is Haar distributed"),
+    Meaning(r"Z", r"a Haar distributed matrix"),
+    Meaning(r"c", r"the last layer in that frame"),
+    Meaning(r"U", r"the inputs in that frame"),
+)
 
 
 @dataclass(frozen=True)
@@ -167,6 +180,7 @@ def label_signal(setting: Setting) -> Derivation:
         r"\langle D, R\rangle",
         _domain(setting, 1),
         title=f"Label signal: {setting}",
+        where=NOTATION,
     )
     return d.then(
         Trace(frame.D.T * frame.signal),

@@ -2,13 +2,14 @@ r"""Where a long line of mathematics is broken, so that a page holds it: TeX bre
 
 `breadth` estimates how wide LaTeX code is when set as a display, from the size of its symbols alone; one unit is a
 digit (5 pt in a 10 pt font). `rows` breaks an expression into lines of at most so many units: between the terms of a
-sum; a product inside its widest sum, or else between its factors; a limit, sum, integral, derivative, trace or function
-inside what it is of, which is put in brackets. What cannot be broken so stays on one line.
+sum; a product inside its widest sum, or else between its factors; a limit, sum, integral, derivative, trace, power or
+function inside what it is of, which is put in brackets. What cannot be broken so stays on one line.
 """
 
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator
 from typing import Any, cast
 
@@ -18,29 +19,43 @@ from sympy import (
     Dummy,
     Expr,
     Function,
+    Heaviside,
     Integral,
     Limit,
     MatAdd,
     MatMul,
     Mul,
+    Pow,
     Product,
     S,
+    Subs,
     Sum,
     Trace,
     fraction,
+    oo,
 )
 
-from .typeset import latex
+from .typeset import latex, ordered_factors, ordered_terms
 
-PAGE = 91.0  # units: a little less than the 17 cm that are set on an A4 page
+PAGE = 65.0  # units: a little less than the 345 pt of an article
 INDENT = 4.0
+BRACKET = 1.5  # a large one
 
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\s+|.", re.DOTALL)
 _FRACTIONS = {r"\frac", r"\dfrac", r"\tfrac", r"\binom"}
 _NO_BREADTH = {r"\left", r"\right", r"\displaystyle", r"\limits", r"\big", r"\Big", r"\bigg", r"\Bigg", r"\!", r"\,"}
 _WORDS = {r"\arccos", r"\arcsin", r"\arctan", r"\cos", r"\cosh", r"\det", r"\exp", r"\lim", r"\log", r"\max", r"\min"}
 _WORDS |= {r"\sin", r"\sinh", r"\sup", r"\tan", r"\tanh"}
-_WIDE = {r"\quad": 2.0, r"\qquad": 4.0, r"\int": 2.0, r"\sum": 3.0, r"\prod": 3.0, r"\sqrt": 2.0, "&": 2.0}
+_WIDE = {
+    r"\quad": 2.0,
+    r"\top": 1.6,
+    r"\qquad": 4.0,
+    r"\int": 2.0,
+    r"\sum": 3.0,
+    r"\prod": 3.0,
+    r"\sqrt": 2.0,
+    "&": 2.0,
+}
 _SPACED = {"=", "+", "-", "<", ">", r"\le", r"\leq", r"\ge", r"\geq", r"\ne", r"\neq", r"\to", r"\in", r"\cdot"}
 _SCRIPT = 0.7  # the size of subscripts and superscripts, where signs stand without space
 _SMALLER = (1.0, 0.82, 0.87, 1.0)  # what a fraction does to its parts, inside of so many others: small fonts are broad
@@ -106,33 +121,40 @@ def _argument(tokens: Iterator[str], depth: int) -> float:
     return 0.0
 
 
-def rows(expression: Expr, room: float = PAGE) -> list[str]:
+def rows(expression: Expr, room: float = PAGE, *, taken: float = 0.0, before_factor: bool = False) -> list[str]:
     r"""`expression` as LaTeX in rows of at most `room` units, where it can be broken.
+
+    In the first row so many units are `taken` by what stands before; for `before_factor` see `latex`.
 
     >>> from sympy import symbols
     >>> a, b, c = symbols("alpha beta gamma")
     >>> rows(a + b - c, room=6)
     ['\\alpha + \\beta', '- \\gamma']
     """
-    code = latex(expression)
-    if breadth(code) <= room:
+    code = latex(expression, before_factor=before_factor)
+    if taken + breadth(code) <= room:
         return [code]
     if isinstance(expression, Add | MatAdd):
-        return _sum_in_rows(expression, room)
+        return _sum_in_rows(expression, room, taken)
     if isinstance(expression, Mul | MatMul):
-        return _product_in_rows(expression, room)
+        return _product_in_rows(expression, room, taken)
     if (around := _around(expression)) is None:
         return [code]
-    return _in_brackets(expression.args[0], around, room) or [code]
+    return _in_brackets(expression.args[0], around, room, taken) or [code]
 
 
 def _around(expression: Any) -> tuple[str, str] | None:
     """What stands before and after the one argument inside which an expression can be broken, if there is one."""
     if isinstance(expression, Trace):
         return r"\operatorname{tr}", ""
-    if isinstance(expression, Function) and len(expression.args) == 1:
+    if isinstance(expression, Pow) and expression.exp.is_positive and expression.base is not S.Exp1:
+        return "", f"^{{{latex(expression.exp)}}}"  # a root too, as a power
+    if isinstance(expression, Subs):
+        at = ",\\ ".join(f"{latex(old)} = {latex(new)}" for old, new in zip(*expression.args[1:], strict=True))
+        return "", rf"\bigg|_{{{at}}}"
+    if isinstance(expression, Heaviside) or (isinstance(expression, Function) and len(expression.args) == 1):
         mark: Any = Dummy("@")
-        name, brackets, after = latex(expression.func(mark)).partition(rf"{{\left({latex(mark)} \right)}}")
+        name, brackets, after = latex(expression.func(mark), before_factor=True).partition(f"({latex(mark)})")
         return (name, after) if brackets else None
     if isinstance(expression, Derivative):
         mark = Function("@")(*expression.variables)  # a name alone would not depend on the variables
@@ -141,39 +163,44 @@ def _around(expression: Any) -> tuple[str, str] | None:
     else:
         return None
     before, after = latex(expression.func(mark, *cast(Any, expression.args[1:]))).split(latex(mark))
-    return before, after
+    return before.rstrip(), after
 
 
-def _in_brackets(inner: Any, around: tuple[str, str], room: float) -> list[str]:
+def _in_brackets(inner: Any, around: tuple[str, str], room: float, taken: float) -> list[str]:
     """`inner` in rows, in brackets between `around`; no rows if it cannot be broken."""
     before, after = around
-    broken = rows(inner, room - breadth(before) - INDENT)
+    broken = rows(inner, room - breadth(after) - BRACKET, taken=taken + breadth(before) + BRACKET)
     if len(broken) == 1:
         return []
     return [rf"{before}\bigg({broken[0]}", *broken[1:-1], rf"{broken[-1]}\bigg){after}"]
 
 
-def _product_in_rows(expression: Any, room: float) -> list[str]:
+def _product_in_rows(expression: Any, room: float, taken: float) -> list[str]:
     """A product with one wide sum inside that sum; any other between its factors."""
     sums = [factor for factor in expression.args if isinstance(factor, Add)]
     if sums and isinstance(expression, Mul):
         inner = max(sums, key=lambda factor: breadth(latex(factor)))
         rest = expression / inner
-        before = {S.One: "", S.NegativeOne: "- "}.get(rest, latex(rest) + " ")
-        found = _in_brackets(inner, (before, ""), room) if 2 * breadth(before) < room else []
+        code = latex(rest, before_factor=True)
+        before = {S.One: "", S.NegativeOne: "- "}.get(rest, rf"\left({code}\right) " if rest.is_Add else f"{code} ")
+        found = _in_brackets(inner, (before, ""), room, taken) if 2 * breadth(before) < room - taken else []
         if found:
             return found
     numerator, denominator = fraction(expression) if isinstance(expression, Mul) else (expression, S.One)
     coefficient, _ = numerator.as_coeff_Mul()
     filled = ["- " if coefficient.is_negative else ""]
-    ordered = numerator.args if isinstance(numerator, MatMul) else numerator.as_ordered_factors()
+    ordered = numerator.args if isinstance(numerator, MatMul) else ordered_factors(numerator)
     factors = [part for factor in ordered for part in _absolute(factor)]
     parts = [denominator] if breadth(latex(1 / denominator)) <= room else Mul.make_args(denominator)
     for factor in [*(1 / part for part in parts if part != 1), *factors]:
-        bare = rows(factor, room - INDENT)
-        first, *more = bare if not factor.is_Add and not factor.is_MatAdd else _bracketed(bare)
+        is_sum = factor.is_Add or factor.is_MatAdd
         begun = filled[-1] not in ("", "- ")
-        if begun and (more or breadth(f"{filled[-1]} {first}") > room):
+        start = breadth(r"\cdot") if begun else taken
+        within = room if factor != expression else oo  # one over a product is all there is
+        bare = rows(factor, within - 2 * BRACKET * is_sum, taken=start, before_factor=True)
+        first, *more = _bracketed(bare) if is_sum else bare
+        begins_at = taken if len(filled) == 1 else 0.0
+        if begun and (more or begins_at + breadth(f"{filled[-1]} {first}") > room):
             filled += [rf"\cdot {first}", *more]
         else:
             filled[-1:] = [f"{filled[-1]} {first}" if begun else f"{filled[-1]}{first}", *more]
@@ -182,22 +209,25 @@ def _product_in_rows(expression: Any, room: float) -> list[str]:
 
 def _absolute(factor: Any) -> list[Any]:
     """A numerical factor without its sign, left out if it is one."""
-    return [factor] if not factor.is_number or factor.is_positive else [] if factor == -1 else [-factor]
+    return [factor] if not factor.is_Number or factor.is_positive else [] if factor == -1 else [-factor]
 
 
 def _bracketed(bare: list[str]) -> list[str]:
     return [rf"\bigg({bare[0]}", *bare[1:-1], rf"{bare[-1]}\bigg)"] if len(bare) > 1 else [rf"\bigg({bare[0]}\bigg)"]
 
 
-def _sum_in_rows(expression: Any, room: float) -> list[str]:
+def _sum_in_rows(expression: Any, room: float, taken: float) -> list[str]:
     """The terms in the printer's order, as many in a row as fit."""
     filled: list[str] = []
-    terms: Any = expression.as_ordered_terms() if isinstance(expression, Add) else expression.args
+    terms: Any = ordered_terms(expression) if isinstance(expression, Add) else expression.args
     for index, term in enumerate(terms):
-        first, *more = rows(term, room if index == 0 else room - breadth("+"))
+        begins_at = (taken if len(filled) < 2 else 0.0) + breadth(filled[-1] if filled else "")
+        first, *more = rows(term, room, taken=breadth("+") if filled else taken)
+        if filled and more and 3 * begins_at <= room:  # a short beginning is no row of its own
+            first, *more = rows(term, room, taken=begins_at + breadth("+"))
         signed = first if index == 0 else f"- {first[1:].lstrip()}" if first.startswith("-") else f"+ {first}"
-        if filled and breadth(f"{filled[-1]} {signed}") <= room and not more:
-            filled[-1] += f" {signed}"
+        if filled and begins_at + breadth(signed) <= room and (not more or 3 * begins_at <= room):
+            filled[-1:] = [f"{filled[-1]} {signed}", *more]
         else:
             filled += [signed, *more]
     return filled
@@ -211,13 +241,21 @@ def sentence_rows(text: str, room: float = PAGE) -> list[str]:
     """
     filled = [""]
     words = re.findall(r"(?:\$[^$]*\$|[^\s$])+", text) if text.count("$") % 2 == 0 else text.split()
-    for word in words:
+    for word in (part for whole in words for part in _equations(whole, room)):
         longer = f"{filled[-1]} {word}".lstrip()
         if filled[-1] and breadth_of_sentence(longer) > room:
             filled.append(word)
         else:
             filled[-1] = longer
     return filled
+
+
+def _equations(word: str, room: float) -> list[str]:
+    """A formula that no row holds, cut before its equality signs."""
+    if word.count("$") != 2 or breadth_of_sentence(word) <= room:
+        return [word]
+    first, *others = word.split(" = ")
+    return [part if part.endswith("$") else f"{part}$" for part in (first, *(f"$= {other}" for other in others))]
 
 
 def breadth_of_sentence(text: str) -> float:
@@ -228,3 +266,22 @@ def breadth_of_sentence(text: str) -> float:
     """
     pieces = text.split("$")
     return sum(breadth(piece) if i % 2 else float(len(piece)) for i, piece in enumerate(pieces))
+
+
+def wrapped(code: str, columns: int = 80) -> str:
+    r"""The same code in lines of at most so many characters, broken at spaces: a comment stays one.
+
+    >>> print(wrapped("% one two three\nx + y + z", columns=9))
+    % one two
+    % three
+    x + y + z
+    """
+    return "\n".join(row for line in code.split("\n") for row in _wrapped_line(line, columns))
+
+
+def _wrapped_line(line: str, columns: int) -> list[str]:
+    if len(line) <= columns:
+        return [line]
+    indent = line[: len(line) - len(line.lstrip())]
+    more = "% " if line.startswith("%") else f"{indent}  "
+    return textwrap.wrap(line, columns, subsequent_indent=more, break_long_words=False, break_on_hyphens=False)

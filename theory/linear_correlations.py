@@ -44,6 +44,7 @@ from .errors import InvalidInput
 from .haar import mean
 from .matrix_means import Isserlis
 from .matrix_words import Words
+from .notation import Meaning
 from .rate_polynomials import h
 from .reasons import LowestTerm
 
@@ -52,6 +53,18 @@ MOST_LAYERS = 3
 epsilon = Symbol("epsilon", real=True)
 g = MatrixSymbol("g", h, 1)  # N(0, I), independent of all else
 _WIDTHS = {h: Interval(1, oo), eta: Interval.open(0, oo), t: Interval.open(0, oo)}
+
+
+NOTATION = (
+    Meaning(r"F", r"the linear network, $h^{-L/2} a^\top W_{L-1} \cdots W_1 b$"),
+    Meaning(r"a, b", r"the outer weights, independent and $N(0, 1)$"),
+    Meaning(r"W_l", r"an inner weight matrix, likewise"),
+    Meaning(r"V", r"a direction in which one of them is moved, by $\epsilon$"),
+    Meaning(r"\epsilon", r"the size of this change"),
+    Meaning(r"R", r"the polynomial whose mean square it is"),
+    Meaning(r"\theta", r"the list of all parameters"),
+    Meaning(r"g", r"a standard normal vector"),
+)
 
 
 def parameters(layers: int) -> tuple[MatrixSymbol, ...]:
@@ -95,6 +108,7 @@ def gradient(layers: int, index: int) -> Derivation:
         r"\langle V, \partial F\rangle",
         _WIDTHS,
         title=f"The gradient of parameter {index} of {layers} hidden layers",
+        where=NOTATION,
     )
     return start.then(Trace(V.T * gradients(layers)[index]), because="differentiation", reason=Words())
 
@@ -120,6 +134,7 @@ def series(layers: int) -> Derivation:
         r"F(\theta + t\nabla F)",
         _WIDTHS,
         title=f"A linear network of {layers} hidden layers along its gradient",
+        where=NOTATION,
     )
     terms = (t**d * Trace(correlation(layers, d)) for d in range(1, layers + 2))
     using = tuple(gradient(layers, index) for index in range(layers + 1))
@@ -144,6 +159,7 @@ def mean_square(layers: int, d: int) -> Derivation:
         rf"\mathbb{{E}}\,C_{{0,{d}}}^2",
         _WIDTHS,
         title=f"Mean square of a correlation: {layers} linear layers, d = {d}",
+        where=NOTATION,
     )
     words = rf"$R = C_{{0,{d}}}\, g^\top/\sqrt h$ with $\mathbb{{E}}\lvert g\rvert^2 = h$; the pairings of Isserlis"
     return start.then(expand(pairings.of(start.start)), because=words, reason=pairings, using=(series(layers),))
@@ -163,6 +179,7 @@ def decay(layers: int, d: int) -> Derivation:
         rf"\lim_{{h\to\infty}} h^{{{power}}}\,\mathbb{{E}}\,C_{{0,{d}}}^2",
         {eta: Interval.open(0, oo)},
         title=f"How a correlation falls with the width: {layers} linear layers, d = {d}",
+        where=NOTATION,
     )
     value: Expr = expand(sized / z**power).subs(z, 0)
     return start.then(value, because="with $z = 1/h$", reason=LowestTerm(power), using=(exact,))

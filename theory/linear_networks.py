@@ -32,6 +32,7 @@ from .errors import InvalidInput
 from .haar import mean
 from .layerwise_options import Inputs, Updates
 from .matrix_words import Words, word
+from .notation import Meaning
 from .rate_polynomials import eta1, eta2, h, n
 
 rho = Symbol("rho", nonnegative=True)  # the variance of the label noise
@@ -47,6 +48,22 @@ m, y = MatrixSymbol("m", h, 1), MatrixSymbol("y", n, 1)  # `M` and `Y` for scala
 
 identity = Identity(h)
 Weights = tuple[MatrixExpr, MatrixExpr]
+
+
+NOTATION = (
+    Meaning(r"W_1, W_2", r"the weights of the two moving layers; $W_{1\,t}$ those after $t$ steps"),
+    Meaning(r"X", r"the matrix whose rows are the $n$ inputs"),
+    Meaning(r"Y, y", r"the labels, a matrix or a vector"),
+    Meaning(r"n", r"the number of inputs"),
+    Meaning(r"\beta", r"the target, in the labels $X\beta$"),
+    Meaning(r"a", r"the fixed last layer of three"),
+    Meaning(r"M, m", r"$X^\top Y/n$ and $X^\top y/n$"),
+    Meaning(r"Q", r"the target of two layers times $\sqrt h$, orthogonal"),
+    Meaning(r"x", r"a new input, of the law $N(0, I)$"),
+    Meaning(r"G_i", r"the gradient of the loss by $W_i$"),
+    Meaning(r"D", r"a direction, in which a weight matrix is moved by $\epsilon$"),
+    Meaning(r"\epsilon", r"the size of this change"),
+)
 
 
 def check_layers(layers: int) -> None:
@@ -117,7 +134,11 @@ def descent(
 def mean_test_loss(error: MatrixExpr, steps: int, domain: Mapping[Symbol, Set], title: str) -> Derivation:
     """The start that all expected losses share: the test loss of `f(x) − xᵀβ = xᵀ error`, and its mean over `x`."""
     d = Derivation(
-        mean(Trace(x.T * error * error.T * x)), rf"\operatorname{{E}}\mathcal{{L}}_{{{steps}}}", domain, title=title
+        mean(Trace(x.T * error * error.T * x)),
+        rf"\operatorname{{E}}\mathcal{{L}}_{{{steps}}}",
+        domain,
+        title=title,
+        where=NOTATION,
     )
     return d.then(
         mean(Trace(error * error.T)),
@@ -146,6 +167,7 @@ def gradient(layers: int, layer: int, inputs: Inputs = Inputs.WHITENED) -> Deriv
         rf"\langle D, G_{layer}\rangle",
         {},
         title=f"The gradient of layer {layer} of {layers}, {inputs.value}",
+        where=NOTATION,
     )
     whitened = inputs is Inputs.WHITENED
     gram = identity if whitened else X.T * X / n

@@ -52,12 +52,16 @@ from sympy import Expr, Interval, Range, S, Symbol, factor, oo
 from .cluster_rule import decay_exponent
 from .correlations import D, d
 from .derivation import Derivation
+from .notation import Meaning
 from .reasons import Algebra
 
 alpha = Symbol("alpha", real=True)
 beta = Symbol("beta", nonnegative=True)  # −α
 mode = Symbol("mode", integer=True, nonnegative=True)
 j = Symbol("j", integer=True, positive=True)
+
+
+NOTATION = (Meaning(r"\alpha", r"the power of the width with which the learning rate goes"),)
 
 
 class Mode(IntEnum):
@@ -102,6 +106,7 @@ def _excess(order: Expr, title: str) -> Derivation:
         r"(2\alpha - 1) - (d\alpha - \lfloor d/2 \rfloor)",
         {beta: Interval(0, oo), j: Range(1, 50)},
         title=f"{title} are no larger than the second",
+        where=NOTATION,
     )
     return start.then(factor(start.start.expand()), because=rf"$d = {order}$, $\alpha = -\beta$", reason=Algebra())
 

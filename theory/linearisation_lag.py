@@ -56,6 +56,7 @@ from sympy import (
 from .algebra import vanishes
 from .derivation import Derivation, How, Outcome
 from .integration import Known, Linearity, Polar, Separation, over_all, single
+from .notation import Meaning
 from .reasons import Antiderivative, Continuity, LowestTerm, equal
 
 a, u, psi = symbols("a u psi", real=True)
@@ -65,6 +66,12 @@ alpha = Symbol("alpha", real=True)  # arctan β
 POSITIVE = Interval.open(0, oo)
 UNIT = a * Max(0, u)
 SWITCH = atan(beta) - pi / 2  # the angle at which u + βa = 0
+
+
+NOTATION = (
+    Meaning(r"f_1", r"the output after one step, $f_{\mathrm{lin},1}$ that of the linearised network"),
+    Meaning(r"a, u", r"the outgoing weight of a unit and its preactivation"),
+)
 
 
 def missed_by_a_unit() -> Expr:
@@ -148,13 +155,15 @@ class ByTangent:
 @cache
 def _radius() -> Derivation:
     """`∫_0^∞ r³ e^{−r²/2} dr = 2`."""
-    start = Derivation(Integral(r**3 * exp(-(r**2) / 2), (r, 0, oo)), "R", title="The integral over the radius")
+    start = Derivation(
+        Integral(r**3 * exp(-(r**2) / 2), (r, 0, oo)), "R", title="The integral over the radius", where=NOTATION
+    )
     primitive = -(r**2 + 2) * exp(-(r**2) / 2)
     return start.then(S(2), because="the fundamental theorem of calculus", reason=Antiderivative(primitive))
 
 
 def _piece(integrand: Expr, primitive: Expr, ends: tuple[Expr, Expr], title: str) -> Derivation:
-    start = Derivation(Integral(integrand, (psi, *ends)), "", {beta: POSITIVE}, title)
+    start = Derivation(Integral(integrand, (psi, *ends)), "", {beta: POSITIVE}, title, where=NOTATION)
     value = primitive.subs(psi, ends[1]) - primitive.subs(psi, ends[0])
     return start.then(value, because="the fundamental theorem of calculus", reason=Antiderivative(primitive))
 
@@ -173,6 +182,7 @@ def mean_lag() -> Derivation:
         r"\operatorname{E}(f_{\mathrm{lin},1} - f_1)",
         {m: POSITIVE, beta: POSITIVE},
         "The lag of a ReLU network behind its linearisation",
+        where=NOTATION,
     )
     by_angle = missed.subs({u: cos(psi), a: sin(psi)}, simultaneous=True)
     full_turn = (-pi / 2, 3 * pi / 2)
@@ -222,8 +232,11 @@ def leading_lag() -> Derivation:
         r"\lim_{m\to\infty} \sqrt{m}\, \operatorname{E}(f_{\mathrm{lin},1} - f_1)",
         {q: POSITIVE},
         "The lag as the width grows",
+        where=NOTATION,
     )
-    sine = Derivation(Limit(sin(alpha) / alpha, alpha, 0), r"\lim_{\alpha\to 0} \sin\alpha/\alpha", title="The sine")
+    sine = Derivation(
+        Limit(sin(alpha) / alpha, alpha, 0), r"\lim_{\alpha\to 0} \sin\alpha/\alpha", title="The sine", where=NOTATION
+    )
     sine = sine.then(S.One, because="the first derivative at zero", reason=LowestTerm(1))
     factor = 2 * sqrt(2) * q**2 / pi
     d = d.then(

@@ -52,6 +52,7 @@ from .arccos import arccos_kernel
 from .derivation import Derivation
 from .errors import InvalidInput
 from .gaussian import ANGLES, phi, phi_prime, theta
+from .notation import Meaning
 from .parametrisation import Parametrisation
 from .reasons import Algebra
 from .sums import Gradient, Induction, Mean
@@ -64,6 +65,24 @@ sigma_b = Symbol("sigma_b", nonnegative=True)
 Sigma, Sigma_dot, Theta, m = (IndexedBase(name) for name in ("Sigma", "Sigmadot", "Theta", "m"))
 
 LARGEST_EXPLICIT_DEPTH = 64
+
+
+NOTATION = (
+    Meaning(r"\Theta_L", r"the tangent kernel of two inputs $x$ and $x'$, with $L$ hidden layers of infinite width"),
+    Meaning(
+        r"\Sigma_l",
+        r"the covariance of the features after $l$ layers, $\Sigma_0 = x \cdot x'$ and $\Sigma_l = c_\varphi "
+        r"\operatorname{E}[\varphi(u)\varphi(v)]$ for centred Gaussian $u, v$ of the covariance $\Sigma_{l-1} "
+        r"+ \sigma_b^2$",
+    ),
+    Meaning(r"\dot\Sigma_l", r"the same with the derivative $\varphi'$ in place of the activation $\varphi$"),
+    Meaning(r"\sigma_b", r"the standard deviation of the biases"),
+    Meaning(r"\phi", r"the activation, $\phi'$ its derivative"),
+    Meaning(r"W", r"the weights of the hidden layer, independent and $N(0, 1)$"),
+    Meaning(r"V", r"the weights of the output, likewise"),
+    Meaning(r"x", r"an input, $x'$ another"),
+    Meaning(r"m_l", r"the width of layer $l$"),
+)
 
 
 def own_part(layer: Expr, bias: Expr = S.Zero, parametrisation: Parametrisation = Parametrisation.NTK) -> Expr:
@@ -102,6 +121,7 @@ def layer_gradient(parametrisation: Parametrisation = Parametrisation.NTK) -> De
         r"\Theta_{\text{layer}}",
         {sigma_b: Interval(0, oo), c_phi: Interval.open(0, oo)},
         title=f"The part of one layer, {parametrisation.value} parametrisation",
+        where=NOTATION,
     )
     own = scale**2 * Sum(g[0][k] * g[1][k], (k, 1, inputs)) + bias**2
     return d.then(
@@ -170,7 +190,9 @@ def recursion_equals_layer_sum(
     Sigma[0]*Sigmadot[1] + Sigma[1]
     """
     _check_depth(depth, LARGEST_EXPLICIT_DEPTH)
-    d = Derivation(Theta[depth], rf"\Theta_{{{depth}}}(x, x')", {}, title=f"The sum over layers at depth {depth}")
+    d = Derivation(
+        Theta[depth], rf"\Theta_{{{depth}}}(x, x')", {}, title=f"The sum over layers at depth {depth}", where=NOTATION
+    )
     own = [own_part(Integer(layer), bias, parametrisation) for layer in range(1, depth + 2)]
     for level in range(depth, -1, -1):
         value = own[level] + (Theta[level - 1] * Sigma_dot[level] if level > 0 else 0)
@@ -191,7 +213,9 @@ def layer_sum_by_induction(bias: Expr = S.Zero, parametrisation: Parametrisation
     >>> layer_sum_by_induction().conclusion == layer_sum(L)
     True
     """
-    d = Derivation(Theta[L], r"\Theta_{L}(x, x')", {L: S.Naturals0}, title="The sum over layers at every depth")
+    d = Derivation(
+        Theta[L], r"\Theta_{L}(x, x')", {L: S.Naturals0}, title="The sum over layers at every depth", where=NOTATION
+    )
     first = own_part(Integer(1), bias, parametrisation)
     following = Theta[L] * Sigma_dot[L + 1] + own_part(L + 2, bias, parametrisation)
     return d.then(
@@ -222,6 +246,7 @@ def trained_layers(depth: int, trained: frozenset[int], bias: Expr = S.Zero) -> 
         rf"\Theta_{{{depth}}}^{{\{{{kept}\}}}}",
         {},
         title=f"The kernel of depth {depth} with trained layers: {kept or 'none'}",
+        where=NOTATION,
     )
     parts = layers(depth, bias)
     return d.then(
@@ -258,6 +283,7 @@ def one_hidden_layer_expectation() -> Derivation:
         r"\operatorname{E}[\Theta]",
         {width: S.Naturals, dimension: S.Naturals, c_phi: Interval.open(0, oo)},
         title="The expected kernel of one hidden layer",
+        where=NOTATION,
     )
     pair = Mul(*(phi(unit(k, x)) for x in inputs))
     pair_of_derivatives = Mul(*(phi_prime(unit(k, x)) for x in inputs))
@@ -306,6 +332,7 @@ def relu_ntk(depth: int) -> Derivation:
         rf"\Theta_{{{depth}}}",
         dict.fromkeys(angles, ANGLES),
         title=f"The ReLU kernel of depth {depth} on the sphere",
+        where=NOTATION,
     )
     d = d.then(
         d.conclusion.subs(by_angles),

@@ -49,6 +49,7 @@ from .arccos import arccos_kernel
 from .derivation import Derivation, How, Outcome
 from .gaussian import ANGLES, UNIT, expectation, theta, u, v, x, y
 from .integration import Known, Linearity, over_all, single
+from .notation import Meaning
 from .reasons import Algebra, equal, shown
 
 r12, r13, r14, r23, r24, r34 = symbols("r12 r13 r14 r23 r24 r34", real=True)
@@ -60,6 +61,14 @@ z = Symbol("z", real=True)
 AXES = (x, y, z)  # independent standard normal variables
 DENSITY = exp(-(x**2 + y**2 + z**2) / 2) / sqrt(2 * pi) ** 3
 P = Function("P_4")  # P(s): the probability with u_4(s) in place of u_4
+
+
+NOTATION = (
+    Meaning(r"P_4(s)", r"the probability, with $s$ times the correlations of $u_4$"),
+    Meaning(r"u_i", r"centred Gaussian variables of unit variance and correlations $r_{ij}$"),
+    Meaning(r"H_i", r"one if $u_i > 0$, else zero"),
+    Meaning(r"\varphi_2", r"the density of two of them"),
+)
 
 
 @cache
@@ -76,6 +85,7 @@ def two() -> Derivation:
         r"\operatorname{P}(u_1, u_2 > 0)",
         {theta: ANGLES, r12: RANGE},
         title="The orthant probability of two Gaussians",
+        where=NOTATION,
     )
     known = Known((kernel,))
     d = d.then(known.of(d.start), because="half the arc-cosine kernel of degree 0", reason=known, using=(kernel,))
@@ -143,6 +153,7 @@ def three() -> Derivation:
         r"\operatorname{P}(u_1, u_2, u_3 > 0)",
         dict.fromkeys((r12, r13, r23), RANGE),
         title="The orthant probability of three Gaussians",
+        where=NOTATION,
     )
     products = Add(*(a * b for a, b in combinations(steps, 2)))
     d = d.then(
@@ -232,6 +243,7 @@ def four() -> Derivation:
         r"\operatorname{P}(u_1, u_2, u_3, u_4 > 0)",
         dict.fromkeys(CORRELATIONS.values(), RANGE),
         title="The orthant probability of four Gaussians",
+        where=NOTATION,
     )
     return d.then(
         triple.conclusion / 2 + Integral(slope, (s, 0, 1)),

@@ -16,10 +16,19 @@ from sympy import Expr, Interval, Limit, Symbol, oo
 
 from .arccos import arccos_kernel, theta
 from .derivation import Derivation
+from .notation import Meaning
 from .reasons import Algebra, LowestTerm
 
 m = Symbol("m", integer=True, positive=True)  # the width of every hidden layer
 L = Symbol("L", integer=True, nonnegative=True)  # the number of hidden layers
+
+
+NOTATION = (
+    Meaning(r"f", r"the output of the network at an input of norm 1"),
+    Meaning(r"z_i", r"independent standard normal variables"),
+    Meaning(r"q_l", r"the squared norm of the features after $l$ layers"),
+    Meaning(r"a, b", r"two numbers"),
+)
 
 
 def _moment(degree: int) -> Expr:
@@ -40,6 +49,7 @@ def layer_square() -> Derivation:
         r"\mathbb{E}\Big(\frac2m \sum_{i \le m} z_{i+}^2\Big)^2",
         {m: Interval(1, oo)},
         "A layer's effect on the squared norm",
+        where=NOTATION,
     )
     using = (arccos_kernel(1), arccos_kernel(2))
     words = r"$\mathbb{E} z_+^2 = \tfrac12$ and $\mathbb{E} z_+^4 = \tfrac32$; $m$ equal pairs, $m(m-1)$ different"
@@ -59,6 +69,7 @@ def excess_kurtosis() -> Derivation:
         r"\frac{\mathbb{E} f^4}{(\mathbb{E} f^2)^2} - 3",
         {m: Interval(1, oo), L: Interval(0, 6)},
         "The excess kurtosis of a finite network",
+        where=NOTATION,
     )
     words = r"the layers are independent factors with mean 1, $\mathbb{E} q_L^2$ is the product of their squares"
     return d.then(3 * layer.conclusion**L - 3, because=words, reason=Algebra(), using=(layer,))
@@ -77,6 +88,7 @@ def kurtosis_of_wide_networks() -> Derivation:
         r"\lim_{m\to\infty} m\,\Big(\frac{\mathbb{E} f^4}{(\mathbb{E} f^2)^2} - 3\Big)",
         {L: Interval(0, 6)},
         "The excess kurtosis of wide networks",
+        where=NOTATION,
     )
     return d.then(
         15 * L, because="with $u = 1/m$, a limit of elementary functions", reason=LowestTerm(1), using=(excess,)

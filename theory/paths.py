@@ -15,7 +15,7 @@ from sympy import Expr, Integer, S, Symbol, oo
 
 from .algebra import attempt
 from .dynamics import k as descent_steps
-from .errors import InvalidInput
+from .errors import InvalidInput, MissingInput, shortened
 from .formula import Formula, Parameter
 
 SECONDS = 2.0  # for each question whether a value lies in a domain
@@ -94,22 +94,24 @@ def path_through(
     running = _running(formula, parameters, let)
     variable, target = running.symbol, let[running.name]
     curves = {name: _in_own_symbols(curve, variable) for name, curve in (along or {}).items()}
-    for name in curves:
-        if name not in parameters:
-            raise InvalidInput(name, str(curves[name]), _known(formula))
-        if name == running.name:
-            raise InvalidInput(name, str(curves[name]), f"it goes to {target} already; give curves of the others")
     new = {symbol.name: symbol for curve in curves.values() for symbol in curve.free_symbols - {variable}}
+    for name, curve in curves.items():
+        if name not in parameters:
+            what = "a symbol of a curve is a number, not along but at" if name in new else formula.known
+            raise InvalidInput(name, str(curve), what)
+        if name == running.name:
+            where = shortened(str(target))
+            raise InvalidInput(name, str(curve), f"it goes to {where} already; give curves of the others")
+        if tied := sorted(symbol.name for symbol in curve.free_symbols - {variable} if symbol.name in parameters):
+            remedy = f"a curve is written in {variable} and new symbols, and {tied[0]} is a parameter"
+            raise InvalidInput(name, str(curve), remedy)
     for name in given:
         if name in let or name in curves:
             raise InvalidInput(name, str(given[name]), "it was given before; give it once")
         if name not in parameters and name not in new:
-            raise InvalidInput(name, str(given[name]), f"{_known(formula)}, and no curve has a symbol called so")
+            raise InvalidInput(name, str(given[name]), f"{formula.known}, and no curve has a symbol called so")
         if name in new and given[name].is_extended_positive is not True:
             raise InvalidInput(name, str(given[name]), "symbols of a curve are positive; give a number > 0")
-    for name in new:
-        if name in parameters:
-            raise InvalidInput(name, "in a curve", f"curves are written in {variable} and new symbols")
     _refuse_missing(formula, variable, {*let, *curves, *given})
     numbers = {symbol: given.get(name, S.One) for name, symbol in sorted(new.items())}
     fixed = {name: parameters[name].admit(value)[0] for name, value in given.items() if name in parameters}
@@ -127,19 +129,15 @@ def _in_own_symbols(curve: Expr, variable: Symbol) -> Expr:
     return curve.xreplace({symbol: variable if symbol.name == variable.name else own for symbol, own in names.items()})
 
 
-def _known(formula: Formula) -> str:
-    return f"the parameters of {formula.name} are {', '.join(one.name for one in formula.parameters)}"
-
-
 def _running(formula: Formula, parameters: Mapping[str, Parameter], let: Mapping[str, Expr]) -> Parameter:
     """The one parameter that runs, and its target is an end that it has."""
     if not parameters:
         raise InvalidInput("formula", formula.name, "it has no parameters, so no limit; evaluate it")
     if not let:
-        raise InvalidInput("let", "missing", f"say which parameter goes where; {_known(formula)}")
+        raise MissingInput("let", f"say which parameter goes where; {formula.known}")
     for name, target in let.items():
         if name not in parameters:
-            raise InvalidInput(name, str(target), _known(formula))
+            raise InvalidInput(name, str(target), formula.known)
     if len(let) > 1:
         first, second = list(let)[:2]
         remedy = f"let one go, and say how the other follows: give {second} as a curve in {first}, or a fixed value"
@@ -174,9 +172,12 @@ def _side(running: Parameter, target: Expr) -> int:
 def _refuse_missing(formula: Formula, variable: Symbol, given: set[str]) -> None:
     missing = [parameter for parameter in formula.parameters if parameter.name not in given]
     if missing:
-        first = missing[0]
-        what = f"a value in {first.range()}, or a curve in {variable}"
-        raise InvalidInput(", ".join(one.name for one in missing), "missing", f"give {first.name} {what}")
+        first, *others = missing
+        besides = (
+            f"; so {'is' if len(others) == 1 else 'are'} {', '.join(one.name for one in others)}" if others else ""
+        )
+        remedy = f"give it a value in {first.range()}, or a curve in {variable}{besides}"
+        raise MissingInput(first.name, remedy)
 
 
 def _refuse_outside(parameter: Parameter, path: Path) -> None:
@@ -187,9 +188,10 @@ def _refuse_outside(parameter: Parameter, path: Path) -> None:
         raise InvalidInput(parameter.name, str(curve), remedy)
     if not inside(parameter, path, path.step(FAR[-1])) or not inside(parameter, path, path.step(FAR[-2])):
         where = next((n for n in reversed(FAR) if inside(parameter, path, path.step(n))), None)
-        numbers = "".join(f" at {symbol} = {value}" for symbol, value in path.at.items())
+        numbers = "".join(f" at {symbol} = {shortened(value)}" for symbol, value in path.at.items())
         last = "" if where is None else f"; it still was inside at {path.variable} = {path.step(where)}"
-        remedy = f"as {path.variable} -> {path.target} this curve lies outside of {parameter.range()}{numbers}{last}"
+        end = f"as {path.variable} -> {shortened(path.target)}"
+        remedy = f"{end} this curve lies outside of {parameter.range()}{numbers}{last}"
         raise InvalidInput(parameter.name, str(curve), remedy)
 
 

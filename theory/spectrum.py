@@ -23,6 +23,7 @@ from .arccos import theta
 from .correlation import L, convex, rho
 from .depth import depth_rate, normalised_ntk_limit
 from .derivation import Derivation, How, Outcome, Relation
+from .notation import Meaning
 from .reasons import Algebra, equal
 
 n = Symbol("n", integer=True, positive=True)  # the number of different points
@@ -31,6 +32,16 @@ epsilon = Symbol("varepsilon", positive=True)  # log L / L
 t = Symbol("t", nonnegative=True)  # the time of gradient flow on ½ Σ (f − y)²
 power = Symbol("k", integer=True, nonnegative=True)
 gap, phi = Symbol("delta", nonnegative=True), Symbol("phi", nonnegative=True)  # as in `entry_gap`
+
+
+NOTATION = (
+    Meaning("J", "the matrix of ones"),
+    Meaning("X", "the list of the $n$ training points, $x_1, \\dots, x_n$; $x$ is a point"),
+    Meaning(epsilon, r"$\log L/L$"),
+    Meaning(r"\bar\Theta(X, X)", r"the matrix of the normalised kernels $\bar\Theta^{(L)}(x_i, x_j)$"),
+    Meaning("v", "a vector that shows it"),
+    Meaning("k", "the power of the correlation"),
+)
 
 
 def gram_matrix() -> Expr:
@@ -55,7 +66,7 @@ class ActsOn:
 
 def _eigenvalue(of: Expr, name: str, title: str, subspace: Expr, words: str) -> Derivation:
     limit_, rate = normalised_ntk_limit(), depth_rate()
-    d = Derivation(of, name, {n: Interval(2, oo), epsilon: Interval.open(0, 1)}, title)
+    d = Derivation(of, name, {n: Interval(2, oo), epsilon: Interval.open(0, 1)}, title, where=NOTATION)
     value = simplify(of.subs(J, subspace).expand().collect(epsilon))
     return d.then(value, because=words, reason=ActsOn(subspace), using=(limit_, rate))
 
@@ -95,6 +106,7 @@ def row_dominance() -> Derivation:
         r"\bar\Theta_{ii} - \sum_{j\ne i}\bar\Theta_{ij}",
         {n: Interval(2, oo), epsilon: Interval.open(0, 1)},
         "Dominance of the diagonal by rows",
+        where=NOTATION,
     )
     value = (1 - (n - 1) * off_diagonal).expand()
     value = factor(value.coeff(epsilon, 0)) + factor(value.coeff(epsilon, 1)) * epsilon
@@ -117,6 +129,7 @@ def entry_gap() -> Derivation:
         r"(L + 1) - \Theta^{(L)}",
         {theta: Interval.Lopen(0, pi), phi: Interval(0, pi / 2), gap: Interval(0, oo)},
         "No entry reaches the diagonal",
+        where=NOTATION,
     )
     words = r"the recursion, with $\Theta^{(L-1)} = L - \delta$; all terms are $\ge 0$, the second is $> 0$"
     return d.then((1 - theta / pi) * gap + L * theta / pi + 1 - cos(phi), because=words, reason=Algebra())
@@ -153,7 +166,7 @@ def largest_dominant() -> Derivation:
     4
     """
     excess = row_dominance()
-    d = Derivation(excess.conclusion, excess.name, excess.domain, "The largest dominated matrix")
+    d = Derivation(excess.conclusion, excess.name, excess.domain, "The largest dominated matrix", where=NOTATION)
     (limit_zero,) = solve(excess.conclusion.subs(epsilon, 0), n)
     return d.then(
         limit_zero - 1,
@@ -172,7 +185,7 @@ def hexagon_singular() -> Derivation:
     kernel = relu_ntk(1).conclusion
     signs = [S(-1) ** k for k in range(6)]
     terms = Matrix(6, 6, lambda i, j: signs[i] * signs[j] * kernel.subs(theta, _between(pi * abs(i - j) / 3)))
-    d = Derivation(sum(terms), r"v^{\top}\Theta^{(1)}(X, X)\,v", title="One hidden layer is not enough")
+    d = Derivation(sum(terms), r"v^{\top}\Theta^{(1)}(X, X)\,v", title="One hidden layer is not enough", where=NOTATION)
     return d.then(S.Zero, because="the angles are multiples of a sixth of a turn", reason=Algebra())
 
 
@@ -215,7 +228,9 @@ def definite_from_two_layers() -> Derivation:
     """
     curvature = convex().lines[1]
     coefficient = binomial(2 * power, power) / 4**power / pi
-    d = Derivation(convex().start, r"\kappa_1''(\rho)", {rho: Interval.open(-1, 1)}, "Two layers are enough")
+    d = Derivation(
+        convex().start, r"\kappa_1''(\rho)", {rho: Interval.open(-1, 1)}, "Two layers are enough", where=NOTATION
+    )
     d = d.then(curvature, because="differentiate", reason=Algebra(), using=(convex(),))
     return d.then(
         coefficient,
@@ -240,6 +255,7 @@ def predictor_weight() -> Derivation:
         r"\lim_{L\to\infty}\big(\bar\Theta(x, X)\,\bar\Theta(X, X)^{-1}\big)_i",
         {n: Interval(2, oo)},
         "The weights of the deep predictor",
+        where=NOTATION,
     )
     return d.then(
         simplify((quarter / gram).subs(J, n)),
@@ -265,6 +281,7 @@ def predictor_at_time() -> Derivation:
         r"\lim_{L\to\infty}\Big(\bar\Theta(x, X)\,\bar\Theta^{-1}\big(1 - e^{-\bar\Theta t}\big)\Big)_i",
         {n: Interval(2, oo), t: Interval(0, oo)},
         "The deep predictor during training",
+        where=NOTATION,
     )
     return d.then(
         value,

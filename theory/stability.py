@@ -37,6 +37,7 @@ from .errors import InvalidInput
 from .layerwise_options import Updates
 from .linear_networks import check_layers
 from .matrix_words import Words
+from .notation import Meaning
 from .rate_polynomials import eta1, eta2, h
 from .reasons import Algebra, LowestTerm
 
@@ -63,6 +64,21 @@ _DOMAIN: dict[Expr, Set] = {
     **dict.fromkeys((eta1, eta2), Interval(0, oo)),
     **dict.fromkeys((a, b, a_bar, b_bar, epsilon, epsilon_bar), Interval(-2, 2)),
 }
+
+
+NOTATION = (
+    Meaning(
+        r"a, b",
+        r"the two layers at an eigenvalue $z$ of the Haar matrix, $\bar a, \bar b$ their conjugates, $a_1, "
+        r"b_1$ after a step and $\dot a, \dot b$ along the flow",
+    ),
+    Meaning(r"z", r"that eigenvalue, $|z| = 1$"),
+    Meaning(r"\varepsilon", r"the relative residual $1 - a b \bar z/\sqrt h$"),
+    Meaning(r"K", r"the first layer in the frame of the weights, $W_1(t) = W_1 K$"),
+    Meaning(r"v", r"$W_2(t)\,a$"),
+    Meaning(r"r", r"the residual where $K$ is the identity and $v = 0$"),
+    Meaning(r"D", r"a direction"),
+)
 
 
 def _step(updates: Updates) -> dict[Expr, Expr]:
@@ -94,6 +110,7 @@ def residual_step(updates: Updates = Updates.FULL) -> Derivation:
         r"\varepsilon_{t+1}",
         _DOMAIN,
         f"The residual after a step of {updates.value}",
+        where=NOTATION,
     ).then(
         full if updates is Updates.FULL else epsilon - w - kappa * (1 - epsilon_bar),
         because=r"$a_{t+1} = a + \eta_1 e\bar b/h$, $b_{t+1} = b + \eta_2\bar a e/h$; $\bar z = 1/z$",
@@ -116,6 +133,7 @@ def weight_step(updates: Updates = Updates.FULL) -> Derivation:
         "w_{t+1}",
         _DOMAIN,
         f"The weights after a step, {updates.value}",
+        where=NOTATION,
     ).then(
         w + kappa * (grown if updates is Updates.FULL else w + 4 - 2 * (epsilon + epsilon_bar)),
         because=r"$a_{t+1} = a + \eta_1 e\bar b/h$, $b_{t+1} = b + \eta_2\bar a e/h$; $\bar z = 1/z$",
@@ -135,6 +153,7 @@ def linear_step() -> Derivation:
         r"\langle D, e_{t+1}\rangle",
         {h: Range(1, oo)},
         "A step of three layers near a minimum",
+        where=NOTATION,
     )
     return d.then(
         Trace(test.T * (e - eta1 / h * e * v.T * v - eta2 / h * K * K.T * e - quadratic)),
@@ -160,10 +179,10 @@ def contraction(layers: int) -> Derivation:
     title = f"A step of {layers} layers next to a minimum"
     if layers == 2:
         step = residual_step()
-        d = Derivation(Limit(expand(step.conclusion / epsilon), epsilon, 0), r"\lambda", domain, title)
+        d = Derivation(Limit(expand(step.conclusion / epsilon), epsilon, 0), r"\lambda", domain, title, where=NOTATION)
         d = d.then(1 - w, because="the residual of a step is analytic", reason=LowestTerm(0), using=(step,))
     else:
-        d = Derivation(1 - taken, r"\lambda", domain, title)
+        d = Derivation(1 - taken, r"\lambda", domain, title, where=NOTATION)
     return d.then(
         1 - 2 * sqrt(eta1 * eta2 * h) / scale - (sqrt(eta1 * h) / A - sqrt(eta2) * A) ** 2 / scale,
         because=r"a complete square, with $|b| = \sqrt h/A$" if layers == 2 else r"a complete square",
@@ -181,7 +200,7 @@ def layers_stay_equal() -> Derivation:
     """
     given = _step(Updates.FULL)
     equal = {eta2: eta1, b: a, b_bar: a_bar}
-    d = Derivation(_a - _b, "a_{t+1} - b_{t+1}", title="Equal rates keep equal layers equal")
+    d = Derivation(_a - _b, "a_{t+1} - b_{t+1}", title="Equal rates keep equal layers equal", where=NOTATION)
     return d.then(
         S.Zero,
         because=r"$\eta_1 = \eta_2$ and $a = b$",
@@ -206,6 +225,7 @@ def least_loss() -> Derivation:
         r"\operatorname{E}\mathcal L_t",
         {**_DOMAIN, **dict.fromkeys((inside, at_one), Interval(0, oo))},
         "What equal rates leave of the loss",
+        where=NOTATION,
     )
     return d.then(
         1 / (2 * h) + ((h - 1) * inside + at_one / 2) / h + (2 * a**2 / sqrt(h) + a**4 / h) / (2 * h),
@@ -229,6 +249,7 @@ def flow_invariant() -> Derivation:
         eta2 * (da * a_bar + a * da_bar) - eta1 * (db * b_bar + b * db_bar),
         r"\frac{\mathrm d}{\mathrm d\tau}(\eta_2|a|^2 - \eta_1|b|^2)",
         title="What the flow conserves",
+        where=NOTATION,
     )
     return d.then(
         S.Zero, because=r"$\dot a = \eta_1 e\bar b/h$, $\dot b = \eta_2\bar a e/h$", reason=Algebra(given=given)

@@ -30,11 +30,21 @@ from .dynamics import POSITIVE, n, s
 from .early_stopping import exponential_excess, flow_filter, lower_bound, ridge_filter
 from .haar import mean
 from .matrix_words import Words
+from .notation import Meaning
 from .reasons import Algebra, Continuity, LowestTerm
 
 signal, noise = Symbol("b", positive=True), Symbol("sigma", positive=True)
 squares = Symbol("phi_2", nonnegative=True)  # tr ΦΦᵀ
 q = Symbol("q", positive=True)
+
+
+NOTATION = (
+    Meaning(r"\varphi(s)", r"the fraction of a mode that is learnt"),
+    Meaning(r"\xi", r"the noise, $\sigma\zeta$"),
+    Meaning(r"\zeta", r"white noise of variance one"),
+    Meaning(r"\Phi", r"the matrix of the fractions of all modes, in their basis"),
+    Meaning(r"\phi_2", r"$\operatorname{tr} \Phi\Phi^\top$"),
+)
 
 
 @cache
@@ -46,7 +56,12 @@ def fitted_noise() -> Derivation:
     """
     Phi, white = MatrixSymbol("Phi", n, n), MatrixSymbol("zeta", n, 1)  # ξ = σ ζ, E ζζᵀ = 1
     fitted = Phi * (noise * white)
-    d = Derivation(mean(Trace(fitted * fitted.T)), r"\operatorname{E}\|\Phi\xi\|^2", title="The noise that is fitted")
+    d = Derivation(
+        mean(Trace(fitted * fitted.T)),
+        r"\operatorname{E}\|\Phi\xi\|^2",
+        title="The noise that is fitted",
+        where=NOTATION,
+    )
     return d.then(
         noise**2 * squares,
         because=r"$\operatorname{E}\,\xi\xi^\top = \sigma^2$",
@@ -61,7 +76,9 @@ def noise_grows() -> Derivation:
     >>> noise_grows().conclusion
     2*(1 - exp(-s))*exp(-s)
     """
-    d = Derivation(Derivative(flow_filter() ** 2, s), r"(\varphi^2)'(s)", {s: POSITIVE}, "The fitted noise grows")
+    d = Derivation(
+        Derivative(flow_filter() ** 2, s), r"(\varphi^2)'(s)", {s: POSITIVE}, "The fitted noise grows", where=NOTATION
+    )
     d = d.then(2 * exp(-s) * (1 - exp(-s)), because="differentiate", reason=Algebra())
     words = r"$e^{-s} < 1$ for $s > 0$"
     return d.then(S.Zero * s, because=words, reason=Positive(s, POSITIVE), relation=Relation.EXCEEDS)
@@ -74,7 +91,9 @@ def noise_early() -> Derivation:
     >>> noise_early().conclusion
     1
     """
-    d = Derivation(Limit(flow_filter() ** 2 / s**2, s, 0), r"\lim_{s\to0}\varphi(s)^2/s^2", title="Early noise")
+    d = Derivation(
+        Limit(flow_filter() ** 2 / s**2, s, 0), r"\lim_{s\to0}\varphi(s)^2/s^2", title="Early noise", where=NOTATION
+    )
     return d.then(S.One, because=r"$\varphi = s - \tfrac12 s^2 + \dots$", reason=LowestTerm(2))
 
 
@@ -86,7 +105,9 @@ def noise_late() -> Derivation:
     1
     """
     left = Dummy("e")
-    d = Derivation(Limit(flow_filter() ** 2, s, oo), r"\lim_{s\to\infty}\varphi(s)^2", title="Late noise")
+    d = Derivation(
+        Limit(flow_filter() ** 2, s, oo), r"\lim_{s\to\infty}\varphi(s)^2", title="Late noise", where=NOTATION
+    )
     reason = Continuity((1 - left) ** 2, {left: exp(-s)})
     return d.then(S.One, because=r"$e^{-s} \to 0$", reason=reason)
 
@@ -109,7 +130,7 @@ def risk_slope() -> Derivation:
     >>> risk_slope().conclusion
     2*(sigma**2 - (b**2 + sigma**2)*exp(-s))*exp(-s)
     """
-    d = Derivation(Derivative(risk(flow_filter()), s), "R'(s)", RISK_DOMAIN, "When to stop")
+    d = Derivation(Derivative(risk(flow_filter()), s), "R'(s)", RISK_DOMAIN, "When to stop", where=NOTATION)
     slope = 2 * exp(-s) * (noise**2 - (signal**2 + noise**2) * exp(-s))
     return d.then(slope, because="differentiate", reason=Algebra())
 
@@ -125,7 +146,7 @@ def least_risk() -> Derivation:
     """
     best = log(1 + signal**2 / noise**2)
     domain = {symbol: where for symbol, where in RISK_DOMAIN.items() if symbol != s}
-    d = Derivation(risk(flow_filter(best)), r"\min_s R(s)", domain, "The least risk of a mode")
+    d = Derivation(risk(flow_filter(best)), r"\min_s R(s)", domain, "The least risk of a mode", where=NOTATION)
     return d.then(
         signal**2 * noise**2 / (signal**2 + noise**2),
         because=r"$e^{-s} = \sigma^2/(b^2 + \sigma^2)$",
@@ -145,6 +166,7 @@ def risk_comparison() -> Derivation:
         r"q^2 R_{\mathrm{ridge}} - R_{\mathrm{flow}}",
         {**RISK_DOMAIN, q: Interval(1, oo)},
         "The risk of stopping early against that of ridge regression",
+        where=NOTATION,
     )
     bias = q**2 * (1 - ridge_filter()) ** 2 - (1 - flow_filter()) ** 2
     variance = q**2 * ridge_filter() ** 2 - flow_filter() ** 2
@@ -160,7 +182,10 @@ def no_converse() -> Derivation:
     """
     small = Dummy("q")
     d = Derivation(
-        Limit((1 + s) * exp(-s), s, oo), r"\lim_{s\to\infty}\frac{1-\varphi(s)}{1-\psi(s)}", title="No bound backwards"
+        Limit((1 + s) * exp(-s), s, oo),
+        r"\lim_{s\to\infty}\frac{1-\varphi(s)}{1-\psi(s)}",
+        title="No bound backwards",
+        where=NOTATION,
     )
     return d.then(
         S.Zero,
@@ -183,6 +208,7 @@ def balanced_ridge_risk() -> Derivation:
         r"R_{\mathrm{ridge}}",
         {noise: POSITIVE, s: POSITIVE},
         "Ridge regression of the right strength",
+        where=NOTATION,
     )
     return d.then(noise**2 * s / (1 + s), because=r"$b^2 = \sigma^2 s$", reason=Algebra())
 
@@ -199,6 +225,7 @@ def balanced_flow_risk() -> Derivation:
         r"R_{\mathrm{flow}}",
         {noise: POSITIVE, s: POSITIVE},
         "Early stopping at the right time",
+        where=NOTATION,
     )
     return d.then(
         noise**2 * (flow_filter() - excess.conclusion * exp(-2 * s)),

@@ -52,6 +52,7 @@ from sympy import (
 from .derivation import Derivation
 from .errors import InvalidInput
 from .matrix_words import Words
+from .notation import Meaning
 from .reasons import Algebra
 
 alpha, eta, eta1, eta2 = symbols("alpha eta eta_l eta_k", positive=True)  # k stands for l + 1
@@ -72,6 +73,26 @@ _SIZES = {name: Range(1, oo) for name in (_m, _p, _q)}
 _POSITIVE = {name: Interval.open(0, oo) for name in (alpha, eta, eta1, eta2, slope)}
 
 
+NOTATION = (
+    Meaning(r"\theta", r"the list of the parameters; $T$ is a linear map of them that leaves the network unchanged"),
+    Meaning(r"T", r"that map"),
+    Meaning(r"F_{ij}", r"a derivative of the network, $i$ times by layer $l$ and $j$ times by the next, $k$"),
+    Meaning(r"W_l, W_k", r"the weights of layers $l$ and $k = l + 1$"),
+    Meaning(r"w, v", r"the weights into a unit and out of it"),
+    Meaning(r"g, g'", r"the features below, at two inputs"),
+    Meaning(r"A, A'", r"the derivatives of the output by the preactivations above"),
+    Meaning(r"D, D'", r"the slopes of the activations"),
+    Meaning(r"G_l, G_k", r"the gradients of the loss by $W_l$ and $W_k$"),
+    Meaning(r"V_l, V_k", r"the gradients of the output by $W_l$ and $W_k$"),
+    Meaning(r"S", r"a test matrix, or any invertible one between linear layers"),
+    Meaning(r"N_l, N_k", r"the squared norms of these gradients"),
+    Meaning(r"C_{D,d}", r"the derivative correlation of $d$ gradients with $D$ free indices"),
+    Meaning(r"\Delta", r"the change in a step"),
+    Meaning(r"\ell", r"the loss"),
+    Meaning(r"s, r, j, l, t, a, b", r"positive numbers and indices"),
+)
+
+
 def _domain(*names: Symbol) -> dict[Expr, object]:
     return {name: (_SIZES | _POSITIVE)[name] for name in names}
 
@@ -80,7 +101,11 @@ def _domain(*names: Symbol) -> dict[Expr, object]:
 def rescaled_output() -> Derivation:
     """What a layer passes on after `Wˡ → αWˡ`, `W^{l+1} → W^{l+1}/α`: what it did before."""
     d = Derivation(
-        Trace(A * (W2 / alpha) * D * (alpha * W1) * g), r"F(T\theta)", _domain(alpha), "Rescaling leaves the output"
+        Trace(A * (W2 / alpha) * D * (alpha * W1) * g),
+        r"F(T\theta)",
+        _domain(alpha),
+        "Rescaling leaves the output",
+        where=NOTATION,
     )
     return d.then(Trace(A * W2 * D * W1 * g), because=r"$D$, the slopes, depend on signs only", reason=Words())
 
@@ -104,6 +129,7 @@ def rescaled_kernel(above: bool = False) -> Derivation:
         rf"\Theta_{{{'l+1' if above else 'l'}}}(T\theta)",
         _domain(alpha),
         f"Rescaling changes the kernel of the layer {'above' if above else 'below'}",
+        where=NOTATION,
     )
     return d.then(
         share * (alpha**2 if above else alpha**-2),
@@ -131,6 +157,7 @@ def transformed_derivative() -> Derivation:
         r"\partial_l^i \partial_{l+1}^j F(\theta)",
         _domain(alpha),
         "Derivatives along a symmetry",
+        where=NOTATION,
     )
     return d.then(
         _at_image * alpha ** (_i - _j),
@@ -157,6 +184,7 @@ def share_power() -> Derivation:
         r"\frac{C_{D,d}(T\theta)}{C_{D,d}(\theta)}",
         _domain(alpha) | {name: Range(0, oo) for name in (D_l, D_k, d_l, d_k)},
         "A share of a correlation along a symmetry",
+        where=NOTATION,
     )
     return d.then(
         alpha ** (2 * (d_k - d_l) + D_k - D_l),
@@ -179,6 +207,7 @@ def generator() -> Derivation:
         r"\frac{\mathrm d}{\mathrm d\alpha} F(T\theta)",
         _domain(slope, alpha),
         "Along a rescaling",
+        where=NOTATION,
     )
     return d.then(S.Zero, because=r"$\alpha$ cancels", reason=Words())
 
@@ -192,6 +221,7 @@ def generator_of_gradients() -> Derivation:
         r"\langle w, F_w\rangle - \langle v, F_v\rangle",
         _domain(slope),
         "The generator of a rescaling is orthogonal to the gradient",
+        where=NOTATION,
     )
     return d.then(S.Zero, because="traces are cyclic", reason=Words(), using=(generator(),))
 
@@ -200,7 +230,9 @@ def generator_of_gradients() -> Derivation:
 def euler() -> Derivation:
     r"""`⟨Wˡ, ∇_l F⟩ = F`, without biases above: `F` is homogeneous of degree 1 in each `Wˡ`."""
     gradient = (A * W2 * D).T * g.T
-    d = Derivation(Trace(W1.T * gradient), r"\langle W^l, \nabla_l F\rangle", {}, "Euler's theorem for a layer")
+    d = Derivation(
+        Trace(W1.T * gradient), r"\langle W^l, \nabla_l F\rangle", {}, "Euler's theorem for a layer", where=NOTATION
+    )
     along = Derivative(Trace(A * W2 * D * (alpha * W1) * g), alpha)
     d = d.then(along, because=r"the derivative along $W^l$", reason=Words())
     return d.then(Trace(A * W2 * D * W1 * g), because=r"$F(\alpha W^l) = \alpha F(W^l)$", reason=Words())
@@ -244,6 +276,7 @@ def balance_rate(linear: bool = False) -> Derivation:
         _product((to_below, below), (to_above, above), linear) + _product((below, to_below), (above, to_above), linear),
         rf"\frac{{\mathrm d}}{{\mathrm dt}} {_INVARIANTS[linear]}",
         title="What gradient flow conserves" + (" between linear layers" if linear else ""),
+        where=NOTATION,
     )
     return d.then(
         S.Zero,
@@ -266,6 +299,7 @@ def balance_step(linear: bool = False) -> Derivation:
         rf"\Delta {_INVARIANTS[linear]}",
         _domain(eta),
         "What a step adds to it" + (" between linear layers" if linear else ""),
+        where=NOTATION,
     )
     test = _TEST if linear else Identity(1)
     squares = {
@@ -294,6 +328,7 @@ def balance_step_unequal() -> Derivation:
         r"\Delta (|v|^2/\eta_k - |w|^2/\eta_l)",
         _domain(eta1, eta2),
         "A step with unequal rates",
+        where=NOTATION,
     )
     squares = {square_below: Trace(by_w * by_w.T), square_above: Trace(by_v.T * by_v)}
     return d.then(

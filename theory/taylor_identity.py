@@ -65,6 +65,7 @@ from .activation_growth import lower_bound
 from .derivation import Derivation, How, Outcome
 from .errors import InvalidInput
 from .growth_reasons import RatioTest, k
+from .notation import Meaning
 from .reasons import Algebra, equal
 from .sums import Induction
 
@@ -85,6 +86,22 @@ here, there = IndexedBase("G"), IndexedBase("H")  # ∂_p F at x and at x_s
 p, P = symbols("p P", integer=True, positive=True)
 
 ORDERS = {eta: Interval.open(0, oo), slope: S.Reals, N: Interval(2, oo)}
+
+
+NOTATION = (
+    Meaning(r"F", r"the model, $F_{ij}$ its derivatives at the point"),
+    Meaning(r"\theta", r"the list of the parameters, $\theta_1$ after the step"),
+    Meaning(r"v", r"the gradient at the sample"),
+    Meaning(r"f(t)", r"$F(\theta + t v)$"),
+    Meaning(r"g(t)", r"a component of the gradient at $\theta + t v$"),
+    Meaning(r"a_d, b_d", r"the Taylor coefficients of $f$ and of $g$"),
+    Meaning(r"D", r"the number of free indices"),
+    Meaning(r"r_N, r_N'", r"the remainders after $N$ terms"),
+    Meaning(r"C_{D,d}", r"the derivative correlation of $d$ gradients with $D$ free indices"),
+    Meaning(r"T_m", r"the sum of the first terms"),
+    Meaning(r"j", r"an index"),
+    Meaning(r"G, H", r"the derivatives of the output at two inputs"),
+)
 
 
 @dataclass(frozen=True)
@@ -157,7 +174,9 @@ def one_step() -> Derivation:
     """
     value = along_line(-eta * slope)
     start = value - (coefficient[0] - eta * slope * coefficient[1])
-    derivation = Derivation(start, r"F(\theta_1) - F_{\mathrm{lin},1}", ORDERS, "One step, in correlations")
+    derivation = Derivation(
+        start, r"F(\theta_1) - F_{\mathrm{lin},1}", ORDERS, "One step, in correlations", where=NOTATION
+    )
     derivation = derivation.then(
         Sum(coefficient[d] * (-eta * slope) ** d, (d, 2, N)) + remainder[N],
         because="Taylor's theorem along the step",
@@ -183,6 +202,7 @@ def one_step_gradient() -> Derivation:
         r"\sqrt\eta\,(\nabla F(\theta_1) - \nabla F(\theta))",
         ORDERS,
         "One step of the gradient, in correlations",
+        where=NOTATION,
     )
     derivation = derivation.then(
         sqrt(eta) * (Sum(gradient_coefficient[d] * (-eta * slope) ** d, (d, 1, N)) + gradient_remainder[N]),
@@ -231,6 +251,7 @@ def tangent_kernel() -> Derivation:
         "C_{0,1}",
         {eta: Interval.open(0, oo), P: Interval(1, oo)},
         "The first correlation",
+        where=NOTATION,
     )
     return derivation.then(
         eta * kernel, because="$D = 0$ and $d = 1$", reason=Algebra(given={free: S.Zero, contracted: S.One})
@@ -264,6 +285,7 @@ def contraction(order: int) -> Derivation:
         rf"C_{{0,{order}}}",
         {eta: Interval.open(0, oo)},
         f"The contraction of order {order}",
+        where=NOTATION,
     )
     on_line = F.subs({x[i]: t * direction[i] for i in range(2)}, simultaneous=True)
     taylor = diff(on_line, t, order).subs(t, 0) / factorial(order)
@@ -285,6 +307,7 @@ def truncation() -> Derivation:
         r"\sum_{j=0}^m M q^{N+1+j}",
         {q: Interval.open(0, 1), bound: Interval.open(0, oo), N: Interval(0, oo), m: Interval(0, oo)},
         "The error of the truncated sum",
+        where=NOTATION,
     )
     return derivation.then(
         bound * q ** (N + 1) * (1 - q ** (m + 1)) / (1 - q),
@@ -319,6 +342,7 @@ def radius() -> Derivation:
         r"R_k^2",
         {u: S.Reals, velocity: Interval.open(0, oo)},
         "The radius of convergence of one unit",
+        where=NOTATION,
     )
     return derivation.then(
         (u**2 + pi**2 / 4) / velocity**2,
@@ -341,6 +365,7 @@ def counterexample() -> Derivation:
         "f(t)",
         {t: S.Reals},
         "A network that is the hyperbolic tangent of its step",
+        where=NOTATION,
     )
     derivation = derivation.then(
         (a + t * diff(F, a)) * tanh(w + t * diff(F, w)), because="the gradient of the network", reason=Algebra()
@@ -363,6 +388,7 @@ def divergence() -> Derivation:
         Limit(1 / term, k, oo),
         r"\lim_{k\to\infty} |C'^{2k-1} C_{0,2k-1}|^{-1}",
         title="A step beyond the radius of convergence",
+        where=NOTATION,
     )
     return derivation.then(
         S.Zero,

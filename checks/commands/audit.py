@@ -18,7 +18,10 @@ def audit(
     seed: Annotated[int, typer.Option(min=0, help="Of all random choices.")] = 0,
     json_file: Annotated[str, typer.Option("--json", metavar="FILE", help="Write the numbers; - is stdout.")] = "",
 ) -> None:
-    """Audit limes: mutants rejected, false alarms, reproducibility, right digits."""
+    """Audit limes itself.
+
+    The mutants that are rejected, false alarms, reproducibility, and whether all digits are right.
+    """
     refuse_unwritable(json_file)
     from rich.text import Text
 

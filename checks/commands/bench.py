@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from theory.errors import InvalidInput
+from theory.errors import InvalidInput, MissingInput
 
 from .output import refuse_unwritable, write_json
 
@@ -28,7 +28,10 @@ def bench(
     ] = None,
     json_file: Annotated[str, typer.Option("--json", metavar="FILE", help="Write the rows; - is stdout.")] = "",
 ) -> None:
-    """Measure limes beside the peers that are installed; needs a source checkout."""
+    """Measure limes beside its peers.
+
+    Those that are installed are measured; it needs a source checkout.
+    """
     files = _files(names or [])
     refuse_unwritable(json_file)
     from ..bench import Row, machine, table, to_json
@@ -88,9 +91,7 @@ def _files(names: list[str]) -> list[Path]:
     """The files of these benchmarks, or of all."""
     found = {path.name.removeprefix("test_").removesuffix("_benchmark.py"): path for path in FOLDER.glob("test_*.py")}
     if not found:
-        raise InvalidInput(
-            "tests/benchmarks", "missing", "run it from a source checkout, installed there with pip install -e ."
-        )
+        raise MissingInput("tests/benchmarks", "run it from a source checkout, installed there with pip install -e .")
     for name in names:
         if name not in found:
             near = difflib.get_close_matches(name, found, n=3, cutoff=0.4) or sorted(found)

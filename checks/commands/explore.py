@@ -26,11 +26,16 @@ def explore(
     require_marimo()
     if port is not None:
         refuse_used(port)
-    if name and state:
+    if name is not None and state:
         raise InvalidInput("NAME", name, "give a name or a --state, which has one")
     opened = ""
-    if name or state:
+    if name is not None or state:
         from ..explore.state import State
 
-        opened = (State.of(name) if name else State.read(state)).to_text()
+        start = State.read(state) if name is None else State.of(name)
+        if state:
+            from ..explore.scene import require_values
+
+            require_values(start)
+        opened = start.to_text()
     serve(port=port, browser=not no_browser, state=opened)

@@ -6,7 +6,10 @@ from .output import AsJson, write_json
 
 
 def findings(as_json: AsJson = False) -> None:
-    """List what was found that the sources do not say, or say wrongly, and the commands that show it."""
+    """List what the sources do not say, or say wrongly.
+
+    With each, the command that shows it, and how long that takes.
+    """
     from ..findings import DISCOVERIES, by_kind
     from ..terminal import Page
 

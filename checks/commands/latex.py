@@ -18,22 +18,20 @@ def latex(
 ) -> None:
     """Write a claim or its derivations as LaTeX.
 
-    It needs only amsmath. Each line of a derivation is checked; a line that is not proved says so.
+    It needs only amsmath and fits the lines of an article. Each line of a derivation is checked; a line that is not
+    proved says so. The symbols are explained in a paragraph in front.
     """
     from .. import latex as typesetting
     from ..ledger import find
     from ..terminal import progress
 
     found = find(claim)
-    derived = None
+    derived: list[typesetting.CheckedDerivation] = []
     if derivation:
         with progress(f"checking the derivations of {claim}"):
             derived = typesetting.checked_derivations(found)
-    if document:
-        text = typesetting.document(found, derived)
-    else:
-        text = "\n\n".join([typesetting.fragment(found), *(one.to_latex() for one in derived or ())])
-    doubts = [doubt for one in derived or () for doubt in one.doubts]
+    text = (typesetting.document if document else typesetting.for_a_paper)(found, derived)
+    doubts = [doubt for one in derived for doubt in one.doubts]
     write_json({"id": found.id, "latex": text, "doubts": doubts}) if as_json else print(text)
     for doubt in doubts:
         print(f"limes: {doubt}", file=sys.stderr)

@@ -43,6 +43,7 @@ def limit(
     Names in a curve that are no parameters are positive symbols of your own. Exit code 1: no limit is known.
     """
     from numerics.approach import approach
+    from theory.errors import MissingInput
     from theory.formulas import formula_named
     from theory.paths import path_through
 
@@ -50,7 +51,9 @@ def limit(
     from ..terminal import Page, progress
 
     found = formula_named(formula)
-    targets = parse_targets(let or ())
+    if not let:
+        raise MissingInput("--let", f"say which parameter goes where, such as L=oo; {found.known}")
+    targets = parse_targets(let)
     running = {one.name: one.symbol for one in found.parameters if one.name in targets}
     curves = parse_curves(along or (), running)
     path = path_through(found, targets, curves, parse_assignments(values or (), words=found.words))

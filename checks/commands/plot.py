@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from theory.errors import InvalidInput
+from theory.errors import MissingInput
 
 from .output import refuse_unwritable, write_json
 
@@ -30,7 +30,7 @@ def plot(
     from ..terminal import Page, progress, show_figures
 
     if figure is None and output is not None:
-        raise InvalidInput("FIGURE", "missing", "name the figure to draw; limes plot lists them")
+        raise MissingInput("FIGURE", "name the figure to draw; limes plot lists them")
     if figure is None or list_all:
         if as_json:
             write_json({"schema": 1, "figures": [one.in_brief() for one in FIGURES.values()]})

@@ -24,7 +24,9 @@ def report(
         list[str] | None, typer.Argument(metavar="CLAIM", help="Ids from limes list; default: all.")
     ] = None,
     html: Annotated[str, typer.Option("--html", metavar="FILE", help="Write a page that needs nothing else.")] = "",
-    latex: Annotated[str, typer.Option("--latex", metavar="FILE", help="Write a document for pdflatex.")] = "",
+    latex: Annotated[
+        str, typer.Option("--latex", metavar="FILE", help="Write a document for pdflatex, with plots beside it.")
+    ] = "",
     source: Annotated[
         Path | None, typer.Option("--from", metavar="FILE", help="What limes verify --json wrote; nothing is judged.")
     ] = None,
@@ -38,7 +40,7 @@ def report(
     audit: Annotated[
         Path | None, typer.Option("--audit", metavar="FILE", help="What limes audit --json wrote, to be reported too.")
     ] = None,
-    figures: Annotated[bool, typer.Option("--figures/--no-figures", help="Whether the page has plots.")] = True,
+    figures: Annotated[bool, typer.Option("--figures/--no-figures", help="Whether to draw plots.")] = True,
 ) -> None:
     """Report on claims, as HTML, as LaTeX, or both: what was found, the verdicts and their evidence.
 
@@ -50,8 +52,12 @@ def report(
         if file == "-" or (file and html == latex):
             raise InvalidInput(option, file, "give a file, another for each kind")
         refuse_unwritable(file, option)
+    from ..latex_report import figures_folder, latex_report, write_figures
     from ..recorded import RecordedAudit, RecordedRun
 
+    folder = figures_folder(Path(latex))
+    if latex and figures and folder.exists():
+        refuse_unwritable(str(folder / "figure.pdf"), "--latex")
     audited = None if audit is None else RecordedAudit.read(audit)
     if source is None:
         run = RecordedRun.of(judged(Run(claims, level or Level.STANDARD, seed or 0, jobs, cluster, journal)))
@@ -64,19 +70,21 @@ def report(
         run = RecordedRun.read(source)
         run = run.only(claims) if claims else run
         print(run.summary())
+    drawings, remark = _drawings(run) if figures else ((), "")
     if html:
         from ..html_report import html_report
 
-        drawings, remark = _drawings(run) if figures else ((), "")
         write_text(html_report(run, drawings, remark=remark, audit=audited), html, "--html")
         print(html)
-        if remark:
-            print(f"limes: {remark}", file=sys.stderr)
     if latex:
-        from ..latex_report import latex_report
-
-        write_text(latex_report(run, audited), latex, "--latex")
+        try:
+            write_figures(drawings, Path(latex))
+        except OSError as error:
+            raise InvalidInput("--latex", folder, f"its plots cannot be written ({error.strerror})") from None
+        write_text(latex_report(run, audited, drawings, folder.name), latex, "--latex")
         print(latex)
+    if remark:
+        print(f"limes: {remark}", file=sys.stderr)
     raise typer.Exit(0 if all(one.as_expected for one in run.claims) else 1)
 
 

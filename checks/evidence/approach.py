@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -19,6 +20,7 @@ from theory.errors import InvalidInput, LimesError
 from ..mutants import mutants
 from ..verdicts import Finding, Level, MutantTally, Standing, Verdict
 from .base import ExactEvidence
+from .exact import exact
 
 ROUNDING = 2.0**-48  # relative to the limit: the sequence is computed in float64
 
@@ -41,7 +43,7 @@ class Approach(ExactEvidence):
     """
 
     sequence: Callable[[int, Mapping[Any, Any]], float]
-    claimed: Expr
+    claimed: Expr | int | Fraction
     points: Sequence[Mapping[Any, Any]]
     sizes: Sequence[int]
     order: float
@@ -50,6 +52,7 @@ class Approach(ExactEvidence):
     worth: ClassVar[Verdict] = Verdict.SUPPORTED
 
     def __post_init__(self) -> None:
+        exact("claimed", self.claimed)
         if len(self.sizes) < 3 or any(b <= a for a, b in pairwise(self.sizes)):
             raise InvalidInput("sizes", self.sizes, "give at least three growing sizes")
         if not self.points:
@@ -59,14 +62,16 @@ class Approach(ExactEvidence):
 
     def examine(self, level: Level) -> Finding:
         values = [[self.sequence(size, point) for size in self.sizes] for point in self.points]
-        standing, slowest, where = self._judge(self.claimed, values)
-        detail = f"distance falls at least like size^-{slowest:.2f}, {self.sizes[0]} to {self.sizes[-1]}, at {where}"
+        claimed = exact("claimed", self.claimed)
+        standing, slowest, where = self._judge(claimed, values)
+        exponent = 0.0 - round(slowest, 2)  # no sign before a zero
+        detail = f"distance falls at least like size^{exponent:.2f}, {self.sizes[0]} to {self.sizes[-1]}, at {where}"
         tally = MutantTally()
         if standing is Standing.HOLDS:
-            wrong = mutants(self.claimed)
+            wrong = mutants(claimed)
             alive = [text for text, mutant in wrong.items() if self._accepts(mutant, values)]
             tally = MutantTally(len(wrong), tuple(alive))
-        return Finding(standing, Verdict.SUPPORTED, detail, self._resolution(values), tally)
+        return Finding(standing, Verdict.SUPPORTED, detail, self._resolution(claimed, values), tally)
 
     def _accepts(self, mutant: Expr, values: list[list[float]]) -> bool:
         try:
@@ -101,11 +106,11 @@ class Approach(ExactEvidence):
             rates.append(math.log(before / after) / math.log(self.sizes[i + 1] / self.sizes[i]))
         return min(rates, default=math.inf)
 
-    def _resolution(self, values: list[list[float]]) -> float:
+    def _resolution(self, claimed: Expr, values: list[list[float]]) -> float:
         """An error larger than the last distance, relative to the limit, would stop the fall."""
         last = []
         for point, reached in zip(self.points, values, strict=True):
-            limit = _limit(self.claimed, point)
+            limit = _limit(claimed, point)
             last.append(abs(reached[-1] - limit) / (abs(limit) or 1.0))
         return max(last)
 

@@ -2,18 +2,19 @@
 
 The derivation and all that it relies on are checked step by step; then its conclusion is compared with what is
 claimed. A mutant is rejected when its difference from the conclusion is shown to be non-zero, at a point of the domain,
-by a ball that excludes zero.
+by a ball that excludes zero. Each point of a finite set in the domain is a case of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import ClassVar
 
-from sympy import Expr, S, Set, Symbol
+from sympy import Expr, S, Set, Symbol, nan, zoo
 
-from numerics.points import Agreement, check_steps, compare, has_value, require_signs
+from numerics.points import Agreement, cases, check_steps, compare, has_value, listed, require_signs
 from theory.derivation import CheckedStep, Derivation, How
 from theory.errors import InvalidInput
 from theory.reasons import Algebra
@@ -21,34 +22,41 @@ from theory.reasons import Algebra
 from ..mutants import mutants
 from ..verdicts import Finding, Level, MutantTally, Standing, Verdict
 from .base import ExactEvidence
+from .exact import exact
 
 
 @dataclass(frozen=True, kw_only=True)
 class Derived(ExactEvidence):
     """`claimed` against the conclusion of `derivation`, a function that returns a `Derivation`, or an expression.
 
-    `domain` is needed only with an expression: the set in which each of its symbols lives.
+    `domain` is needed only with an expression: the set in which each of its symbols lives. Raises `InvalidInput` for
+    what is not exact, and for two symbols of one name.
     """
 
     derivation: Callable[[], Derivation] | Expr
-    claimed: Expr | int
+    claimed: Expr | int | Fraction
     domain: Mapping[Symbol, Set] = field(default_factory=dict)
     worth: ClassVar[Verdict] = Verdict.PROVED
 
     def __post_init__(self) -> None:
-        if not isinstance(self.claimed, Expr | int) or isinstance(self.claimed, bool):
-            raise InvalidInput("claimed", self.claimed, "give a SymPy expression; text is never evaluated")
         if not (callable(self.derivation) or isinstance(self.derivation, Expr)):
-            raise InvalidInput(
-                "derivation", self.derivation, "give a function that returns a Derivation, or an expression"
-            )
+            remedy = "give a function that returns a Derivation, or an expression"
+            raise InvalidInput("derivation", self.derivation, remedy)
+        if not isinstance(self.domain, Mapping):
+            raise InvalidInput("domain", self.domain, "give the set of each symbol, as {x: Interval(0, 1)}")
+        claimed = exact("claimed", self.claimed)
+        if isinstance(self.derivation, Expr):
+            _require_one_symbol_a_name(exact("derivation", self.derivation), claimed, self.domain)
 
     def derive(self) -> Derivation:
         """The derivation, made now; an expression becomes one with a single step."""
         if isinstance(self.derivation, Expr):
             start = Derivation(self.derivation, "", self.domain)
             return start.then(S(self.claimed), because="exact algebra", reason=Algebra())
-        return self.derivation()
+        made = self.derivation()
+        if not isinstance(made, Derivation):
+            raise InvalidInput("derivation", made, "give a function that returns a Derivation, or an expression")
+        return made
 
     def examine(self, level: Level) -> Finding:
         claimed = S(self.claimed)
@@ -64,8 +72,13 @@ class Derived(ExactEvidence):
             standing, worth, detail = self._compare(conclusion, claimed, derivation, worth, detail)
         tally = MutantTally()
         if standing is Standing.HOLDS:
-            wrong = {text: mutant for text, mutant in mutants(claimed).items() if has_value(mutant, derivation.domain)}
-            alive = [text for text, mutant in wrong.items() if not _differs(conclusion, mutant, derivation.domain)]
+            domain = derivation.domain
+            wrong = {
+                text: mutant
+                for text, mutant in mutants(claimed).items()
+                if has_value(mutant, domain) and not _equal_in_all(_in_cases(claimed, mutant, domain))
+            }
+            alive = [text for text, mutant in wrong.items() if not _differs(conclusion, mutant, domain)]
             tally = MutantTally(len(wrong), tuple(alive))
         return Finding(standing, worth, detail, None, tally)
 
@@ -74,17 +87,24 @@ class Derived(ExactEvidence):
     ) -> tuple[Standing, Verdict, str]:
         match Algebra().check(conclusion, claimed).how:
             case How.ALGEBRA:
-                return Standing.HOLDS, worth, detail
+                return Standing.HOLDS, worth, detail or "by exact algebra"
             case How.WRONG:  # two different numbers, of which one may be infinite
                 return Standing.FAILS, Verdict.PROVED, f"derived {conclusion}, claimed {claimed}"
+        both, so_far = f"derived {conclusion}, claimed {claimed}", f"{detail}; " if detail else ""
+        in_cases = _in_cases(conclusion, claimed, derivation.domain)
+        for at, how in in_cases:
+            if how is How.WRONG:
+                return Standing.FAILS, worth, f"they differ at {listed(at)}: {both}"
+        if _equal_in_all(in_cases):
+            return Standing.HOLDS, worth, f"{so_far}by exact algebra in each of {len(in_cases)} cases"
         compared = compare(conclusion, claimed, derivation.domain)
         match compared.agreement:
             case Agreement.DIFFER:
-                return Standing.FAILS, worth, f"derived {conclusion}, claimed {claimed}: {compared}"
+                return Standing.FAILS, worth, f"{compared}: {both}"
             case Agreement.AGREE:
-                return Standing.HOLDS, Verdict.SUPPORTED, f"{detail}; equal to the claim at {compared} only"
+                return Standing.HOLDS, Verdict.SUPPORTED, f"{so_far}equal to the claim at {compared} only"
             case Agreement.UNDECIDED:
-                return Standing.UNDECIDED, worth, f"derived {conclusion}, claimed {claimed}: {compared}"
+                return Standing.UNDECIDED, worth, f"{both}: {compared}"
 
 
 def _weigh(checked: list[CheckedStep]) -> tuple[Standing, Verdict, str]:
@@ -98,8 +118,34 @@ def _weigh(checked: list[CheckedStep]) -> tuple[Standing, Verdict, str]:
     at_points = sum(step.outcome.how is How.POINTS for step in checked)
     if at_points:
         return Standing.HOLDS, Verdict.SUPPORTED, f"{len(checked)} steps, {at_points} of them checked only at points"
-    detail = f"{len(checked)} steps, each by exact algebra or a lemma" if checked else "by exact algebra"
+    detail = f"{len(checked)} steps, each by exact algebra or a lemma" if checked else ""
     return Standing.HOLDS, Verdict.PROVED, detail
+
+
+def _in_cases(left: Expr, right: Expr, domain: Mapping[Symbol, Set]) -> list[tuple[Mapping[Symbol, Expr], How]]:
+    """The points of the finite sets in the domain, and whether two expressions are equal there, by exact algebra."""
+    found: list[tuple[Mapping[Symbol, Expr], How]] = []
+    for at in cases(left - right, domain):
+        sides = left.subs(at), right.subs(at)
+        defined = not any(side.has(nan, zoo) for side in sides)
+        found.append((at, Algebra().check(*sides).how if defined else How.UNDECIDED))
+    return found
+
+
+def _equal_in_all(in_cases: list[tuple[Mapping[Symbol, Expr], How]]) -> bool:
+    return bool(in_cases) and all(how is How.ALGEBRA for _, how in in_cases)
+
+
+def _require_one_symbol_a_name(derivation: Expr, claimed: Expr, domain: Mapping[Symbol, Set]) -> None:
+    """Refuse symbols that look the same and are not, as their assumptions differ."""
+    found: dict[str, Symbol] = {}
+    for symbol in (*derivation.free_symbols, *claimed.free_symbols, *domain):
+        name = str(symbol)
+        if found.setdefault(name, symbol) != symbol:
+            remedy = (
+                f"its symbol {name} occurs with other assumptions in what is claimed or in the domain; make it once"
+            )
+            raise InvalidInput("derivation", derivation, remedy)
 
 
 def _differs(conclusion: Expr, mutant: Expr, domain: Mapping[Symbol, Set]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from theory.errors import Undecidable
+from theory.errors import InvalidInput, Undecidable
 
 from ..verdicts import Finding, Level, MutantTally, Standing, Verdict
 from .base import ExactEvidence
@@ -51,6 +51,9 @@ class Enclosure(ExactEvidence):
 
     def _certify(self, claimed: object) -> Certificate:
         try:
-            return self.certify(claimed)
+            found = self.certify(claimed)
         except Undecidable as error:
             return Certificate(Standing.UNDECIDED, str(error))
+        if not isinstance(found, Certificate):
+            raise InvalidInput("certify", found, "return a Certificate")
+        return found

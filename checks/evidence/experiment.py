@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from numerics.confidence import ConfidenceSequence, MeanSequence
 from numerics.empirical_bernstein import BoundedConfidenceSequence
 from numerics.moments import Moments
+from theory.errors import InvalidInput
 
 from ..verdicts import Finding, Level, MutantTally, Standing, Verdict
 from .base import Evidence
@@ -53,7 +54,9 @@ class Experiment(Evidence):
         return max(4, round(self.budget * BUDGET[level]))
 
     def sample(self, chunk: int, rng: np.random.Generator, level: Level) -> Any:
-        differences = self.draw(rng, self.chunk)
+        differences = np.asarray(self.draw(rng, self.chunk))
+        if differences.ndim != 2:
+            raise InvalidInput("draw", differences, "return an array of shape (count, dimension)")
         if self.measure is Measure.MAJORITY:
             return np.nan_to_num(np.sign(differences)).astype(int).tolist()
         return Moments.of(differences, differences.shape[1]).to_state()

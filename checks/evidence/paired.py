@@ -15,6 +15,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.errors import InvalidInput
+
 from ..verdicts import Finding, Level, MutantTally, Standing, Verdict
 from .base import Evidence
 
@@ -37,7 +39,10 @@ class PairedComparison(Evidence):
         return 1
 
     def sample(self, chunk: int, rng: np.random.Generator, level: Level) -> Any:
-        first, second = self.draw(rng)
+        outcomes = np.asarray(self.draw(rng))
+        if outcomes.dtype != bool or outcomes.ndim != 2 or len(outcomes) != 2:
+            raise InvalidInput("draw", outcomes, "return booleans of shape (2, questions)")
+        first, second = outcomes
         return [int((first & ~second).sum()), int((second & ~first).sum()), len(first)]
 
     def judge(self, samples: list[Any], level: Level, alpha: float) -> tuple[Finding, bool]:

@@ -13,6 +13,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from theory.errors import InvalidInput
+
 from ..verdicts import Finding, Level, MutantTally, Standing, Verdict
 from .base import Evidence
 from .expectation import BUDGET
@@ -47,9 +49,9 @@ class Property(Evidence):
 
     def sample(self, chunk: int, rng: np.random.Generator, level: Level) -> Any:
         own, *others = rng.spawn(1 + len(self.wrong))
-        failures = [wrong for wrong in (self.trial(own) for _ in range(self.chunk)) if wrong]
+        failures = [wrong for wrong in (_said(self.trial, own) for _ in range(self.chunk)) if wrong]
         caught = [
-            any(trial(stream) for _ in range(self.chunk))
+            any(_said(trial, stream) for _ in range(self.chunk))
             for trial, stream in zip(self.wrong.values(), others, strict=True)
         ]
         return {"failure": failures[0] if failures else "", "caught": caught}
@@ -67,3 +69,11 @@ class Property(Evidence):
         return Finding(
             standing, Verdict.SUPPORTED, f"held in all of {trials} random cases", resolution, tally
         ), not done
+
+
+def _said(trial: Trial, rng: np.random.Generator) -> str:
+    """What a trial says; a bare False might mean that it failed, and would pass for "nothing is wrong"."""
+    wrong = trial(rng)
+    if not isinstance(wrong, str):
+        raise InvalidInput("trial", wrong, 'return in words what is wrong, or "" if nothing is')
+    return wrong

@@ -2,9 +2,10 @@
 
 >>> from checks.explore import explore  # in a notebook: explore("relu-ntk-normalised")
 
-`state` is what is shown, `controls` what moves it; `scene`, `limits` and `samples` are what is seen, as numbers and
-LaTeX; `page`, `figures` and `vega` its words and pictures. None of them knows marimo: only `app`, which puts them on
-the page, and `launch`, which serves it, do; `notebook` does the same with ipywidgets.
+`state` is what is shown, `controls` what moves it, `scale` what the axis of the values shows; `scene`, `limits`,
+`crossings` and `samples` are what is seen, as numbers and LaTeX; `page`, `figures` and `vega` its words and pictures.
+None of them knows marimo: only `app`, which puts them on the page, and `launch`, which serves it, do; `notebook` does
+the same with ipywidgets.
 """
 
 from __future__ import annotations

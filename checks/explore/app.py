@@ -13,17 +13,18 @@ app = marimo.App(width="medium", app_title="limes")
 
 @app.cell
 def _():
-    import time
     from dataclasses import replace
 
     import marimo as mo
 
-    from checks.explore import controls, limits, page, samples, scene, state, vega
+    from checks.explore import controls, crossings, limits, page, samples, scene, state, vega
     from theory.formulas import FORMULAS
     from theory.typeset import latex
 
-    SETTLE = 0.5  # seconds
-    return FORMULAS, SETTLE, controls, latex, limits, mo, page, replace, samples, scene, state, time, vega
+    def typeset(code):
+        return mo.md(f"$$\n{code}\n$$").text
+
+    return FORMULAS, controls, crossings, latex, limits, mo, page, replace, samples, scene, state, typeset, vega
 
 
 @app.cell
@@ -56,9 +57,8 @@ def _(FORMULAS, LEDGER, claims, mo, start):
 @app.cell
 def _(claims, formulas, kind, mo, own):
     _of_it = [mo.md("formula"), own] if own is not None else []
-    mo.hstack(
-        [mo.md("**limes**"), kind, *([formulas] if claims is None else [claims, *_of_it])], justify="start", wrap=True
-    )
+    _top = [mo.md("**limes**"), kind, *([formulas] if claims is None else [claims, *_of_it])]
+    mo.hstack(_top, justify="start", wrap=True).style(padding_right="3rem")  # where marimo has its menu
     return
 
 
@@ -80,23 +80,51 @@ def _(claim, formulas, kind, own, replace, start, state):
 
 
 @app.cell
-def _(claim, mo, page):
+def _(claim, mo, page, typeset):
     mo.stop(claim is None)
-    from checks.explore import figures
-
     _correction = []
     if claim.correction:
         _text = mo.Html(page.remark(f"What holds instead: {claim.correction.text}"))
-        _correction = [_text, mo.md(f"$$\n{claim.correction.latex}\n$$")]
-    _figures = {one.title: mo.lazy(lambda name=one.name: mo.Html(figures.shown(name))) for one in figures.of(claim)}
+        _correction = [_text, mo.Html(page.formula(claim.correction.latex, typeset))]
     mo.vstack(
         [
             mo.Html(page.claim_head(claim)),
-            mo.md(f"$$\n{claim.statement}\n$$"),
+            mo.Html(page.formula(claim.statement, typeset)),
             *_correction,
             mo.Html(page.claim_notes(claim)),
-            *([mo.accordion(_figures)] if _figures else []),
         ]
+    )
+    return
+
+
+@app.cell
+def _(claim, mo):
+    figure = figures = None
+    if claim is not None:
+        from checks.explore import figures
+
+        _titles = {one.title: one.name for one in figures.of(claim)}
+        figure = mo.ui.dropdown(_titles, label="figure") if _titles else None
+    figure
+    return figure, figures
+
+
+@app.cell
+def _(figure, figures, mo):
+    figure_ = figures.drawing(figure.value) if figure is not None and figure.value else None
+    pencil = mo.ui.refresh(options=["1s"], default_interval="1s") if figure_ and not figure_.done() else None
+    return figure_, pencil
+
+
+@app.cell
+def _(figure_, mo, page, pencil):
+    mo.stop(figure_ is None)
+    if pencil is not None:
+        pencil.value  # looks again each time
+    (
+        mo.Html(figure_.result())
+        if figure_.done()
+        else mo.hstack([mo.Html(page.remark("the figure is being drawn …")), pencil], justify="start")
     )
     return
 
@@ -146,9 +174,9 @@ def _(formula, get_echo, mo, set_at, set_jump):
 
 
 @app.cell
-def _(formula, mo, page, scene):
+def _(formula, mo, page, scene, typeset):
     mo.stop(formula is None)
-    mo.vstack([mo.Html(page.formula_head(formula)), mo.md(f"$$\n{scene.typeset(formula)}\n$$")])
+    mo.vstack([mo.Html(page.formula_head(formula)), mo.Html(page.formula(scene.typeset(formula), typeset))])
     return
 
 
@@ -173,22 +201,24 @@ def _(formula, latex, mo, page, sliders, texts, where):
 
 @app.cell
 def _(chosen, formula, mo, samples, state):
-    digits = axis = live = width = None
+    digits = axis = scale = live = width = None
     if formula:
         digits = mo.ui.number(1, state.MOST_DIGITS, value=chosen.digits, label="digits")
     if chosen.axis:
         axis = mo.ui.dropdown(state.axes_of(formula), value=chosen.axis, label="plotted over")
+        scale = mo.ui.dropdown({one.words: one for one in state.Scale}, value=chosen.scale.words, label="values")
     if chosen.axis and formula.name in samples.SAMPLERS:
         live = mo.ui.switch(label="add samples")
         if samples.SAMPLERS[formula.name].sized:
             width = mo.ui.number(1, 4096, value=chosen.width, label="of width")
-    mo.hstack([one for one in (digits, axis, live, width) if one is not None], justify="start", wrap=True, gap=1)
-    return axis, digits, live, width
+    _shown = [one for one in (digits, axis, scale, live, width) if one is not None]
+    mo.hstack(_shown, justify="start", wrap=True, gap=1)
+    return axis, digits, live, scale, width
 
 
 @app.cell
-def _(axis, chosen, digits, get_at, replace, width):
-    _options = {"digits": digits, "axis": axis, "width": width}
+def _(axis, chosen, digits, get_at, replace, scale, width):
+    _options = {"digits": digits, "axis": axis, "scale": scale, "width": width}
     now = replace(
         chosen,
         at=get_at(),
@@ -213,21 +243,29 @@ def _(live, mo, now, samples, scene, where):
 
 
 @app.cell
+def _(chosen, crossings, mo):
+    chosen  # each formula begins anew
+    get_found, set_found = mo.state(crossings.Found())
+    return get_found, set_found
+
+
+@app.cell
 def _(chosen, mo):
     get_drawn_once, set_drawn_once = mo.state(chosen.formula == "")
     return get_drawn_once, set_drawn_once
 
 
 @app.cell
-def _(clock, drawn, get_drawn_once, limits, mo, now, page, samples, scene, vega, where):
+def _(clock, crossings, drawn, get_drawn_once, get_found, limits, mo, now, page, samples, scene, vega, where):
     mo.stop(not now.axis)
     panel, _remark = scene.curve(now, where)
     if get_drawn_once():  # the first picture does not wait for the limit
         panel = limits.marked(panel, now, where)
+    panel = crossings.marked(panel, now, get_found())
     _below = [mo.Html(page.remark(_remark))]
     if drawn:
         drawn.advance(samples.LOOK if clock.value else 0)
-        panel = drawn.on(panel)
+        panel = drawn.on(panel, now.scale)
         _below += [mo.Html(page.remark(drawn.remark())), *([] if drawn.done else [clock])]
     picture = mo.vstack([vega.Vega(panel), *_below], gap=0)
     picture
@@ -235,11 +273,48 @@ def _(clock, drawn, get_drawn_once, limits, mo, now, page, samples, scene, vega,
 
 
 @app.cell
-def _(SETTLE, get_drawn_once, picture, set_drawn_once, time):
+def _(get_drawn_once, picture, set_drawn_once):
+    import time
+
+    SETTLE = 0.5  # seconds
     if picture and not get_drawn_once():
         time.sleep(SETTLE)  # the browser gets the picture before SymPy gets the processor
         set_drawn_once(True)
     return
+
+
+@app.cell
+def _(chosen, crossings, formula, mo, state):
+    first = side = level = search = None
+    if formula and chosen.axis:
+        first = mo.ui.dropdown(state.axes_of(formula), value=chosen.axis, label="first")
+        side = mo.ui.dropdown({one.value: one for one in crossings.Side}, value="above", label="with a value")
+        level = mo.ui.text(placeholder="0.999")
+        search = mo.ui.run_button(label="find it")
+    mo.Html(f"<div class='limes-ask'>{first}{side}{level}{search}</div>") if search is not None else None
+    return first, level, search, side
+
+
+@app.cell
+def _(crossings, first, level, mo, now, search, set_found, side, where):
+    mo.stop(search is None or not search.value)
+    set_found(crossings.find(now, where, first.value, side.value, level.value))
+    return
+
+
+@app.cell
+def _(crossings, get_found, mo, now, page, set_at, set_echo, set_jump, where):
+    _found = get_found()
+    mo.stop(not crossings.is_about(_found, now, where))
+
+    def _go(_):
+        for set_it in (set_at, set_echo, set_jump):
+            set_it(lambda at: at | _found.place)
+
+    _words = ", ".join(f"{name} = {text}" for name, text in _found.place.items())
+    go = mo.ui.button(label=f"set {_words}", on_change=_go) if _found.place else None
+    mo.vstack([mo.Html(page.crossing(_found)), *([go] if go is not None else [])], align="start")
+    return (go,)
 
 
 @app.cell
@@ -249,19 +324,19 @@ def _(chosen, formula, mo):
         let = mo.ui.text(value=chosen.let or f"{chosen.axis} = oo", label="limit as", placeholder="L = oo")
         along = mo.ui.text(value=chosen.along, label="with", placeholder="rho = 1 - c/L^2; c = 2")
         seek = mo.ui.run_button(label="find the limit")
-    mo.Html(f"<div class='limes-limit'>{let}{along}{seek}</div>") if seek is not None else None
+    mo.Html(f"<div class='limes-ask'>{let}{along}{seek}</div>") if seek is not None else None
     return along, let, seek
 
 
 @app.cell
-def _(along, let, limits, mo, now, page, replace, seek, vega, where):
+def _(along, let, limits, mo, now, page, replace, seek, typeset, vega, where):
     mo.stop(seek is None or not seek.value)
     _found = limits.find(replace(now, let=let.value, along=along.value), where)
     _shown = [mo.Html(page.limit(_found))]
     if _found.approach:
         _chart = limits.panel(_found.approach)
         _shown = [
-            mo.md(f"$$\n{_found.approach.limit.to_latex()}\n$$"),
+            mo.Html(page.formula(_found.approach.limit.to_latex(), typeset)),
             *_shown,
             *([vega.Vega(_chart)] if _chart else []),
         ]

@@ -4,17 +4,20 @@ A stop is a decimal that `checks/grammar.py` reads exactly; a slider is over the
 follows the domain:
 
     a finite set of integers       all of them, or as below if there are many
-    integers from `a` to infinity  `a`, …, 20, then 1-1.5-2-3-5-7 in each decade, up to 1000
+    integers from `a` to infinity  `a`, …, 20, then 22-25-28-30-… in each decade, up to 1000
     `[−1, 1]`                      hundredths, and closer ones towards both ends: 0.999, 0.9999, …
     a finite interval              100 equal parts, or twentieths, without the ends that do not belong to it
-    `[0, ∞)`                       0, then 1-1.2-1.5-2-… in each decade from 1/1000 to 10,000
-    all reals                      the same on both sides of 0
+    `[0, ∞)`                       0, then the same in each decade from 1/1000 to 10,000
+    all reals                      that on both sides of 0
 
-Whoever wants a value in between types it: the text field takes any expression of the grammar.
+Whoever wants a value in between types it: the text field takes any expression of the grammar. A curve is computed on a
+*grid* from the first stop to the last, which is even on its axis; over `[−1, 1]` it is even in the angle, where
+functions of a correlation are smooth.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cache, cached_property
 
@@ -26,8 +29,7 @@ PARTS, LONG = 100, 5  # of a finite interval, and from which length it is cut in
 MOST_INTEGERS = 200  # of which all are stops
 LARGEST = 1000  # integer that has a stop, where there is no end: deeper costs more than a slider may
 SINGLE = 20  # up to here every integer is a stop
-COARSE = (10, 15, 20, 30, 50, 70)
-FINE = (10, 12, 15, 20, 25, 30, 40, 50, 60, 80)
+DECADE = (10, 11, 12, 13, 14, 15, 16, 18, 20, 22, 25, 28, 30, 33, 36, 40, 45, 50, 55, 60, 65, 70, 75, 80, 90)
 NEAR = tuple(1 - Rational(k, 10**n) for n in (3, 4, 5, 6) for k in (5, 2, 1))  # correlations close to 1
 DEFAULTS = {  # where a slider stands at first: typical, cheap, and the figure says something
     "L": "10",
@@ -72,7 +74,7 @@ class Control:
         >>> from theory.formulas import formula_named
         >>> depth = controls(formula_named("relu-ntk"))["L"]
         >>> depth.stops[depth.nearest(Integer(160))]
-        '150'
+        '160'
         """
         distances = [abs(float(value) - number) for number in self._numbers]
         return distances.index(min(distances))
@@ -105,9 +107,35 @@ def controls(formula: Formula) -> dict[str, Control]:
 
     >>> from theory.formulas import formula_named
     >>> [(name, len(one.stops), one.default) for name, one in controls(formula_named("relu-nngp")).items()]
-    [('rho', 225, '0.3'), ('L', 31, '10')]
+    [('rho', 225, '0.3'), ('L', 63, '10')]
     """
     return {parameter.name: _control(parameter) for parameter in formula.parameters}
+
+
+@cache
+def grid(control: Control, most: int) -> tuple[Expr, ...]:
+    """At most so many values from the first stop to the last, even on the axis; none at 0 on a logarithmic one.
+
+    >>> from theory.formulas import formula_named
+    >>> depth, rho = (controls(formula_named("relu-ntk"))[name] for name in ("L", "rho"))
+    >>> grid(depth, 7), [str(value) for value in grid(rho, 5)]
+    ((1, 3, 10, 32, 100, 316, 1000), ['-1', '-707107/1000000', '0', '707107/1000000', '1'])
+    """
+    domain, whole = control.parameter.domain, bool(control.parameter.symbol.is_integer)
+    stops = [value for value in control.values if value > 0 or not control.logarithmic]
+    first, last = stops[0], stops[-1]
+    shares = [Rational(i, most - 1) for i in range(most)]
+    if whole and last - first < most:
+        values = [first + k for k in range(int(last - first) + 1)]
+    elif control.logarithmic:
+        values = [Rational(f"{float(first) * float(last / first) ** float(share):.4g}") for share in shares]
+    elif (domain.inf, domain.sup) == (-1, 1):
+        values = [-Rational(f"{math.cos(math.pi * share):.6f}") for share in shares]
+    elif domain.inf.is_finite and domain.sup.is_finite:
+        values = [first + share * (last - first) for share in shares]
+    else:
+        values = [stops[round(share * (len(stops) - 1))] for share in shares]
+    return tuple(sorted({Integer(round(value)) if whole else value for value in values}))
 
 
 def _control(parameter: Parameter) -> Control:
@@ -144,7 +172,7 @@ def _stops(parameter: Parameter) -> list[Rational]:
         step = Rational(1, 20) if high - low >= LONG else (high - low) / PARTS
         equal = [low + step * k for k in range(int((high - low) / step) + 1)]
         return [value for value in equal if parameter.domain.contains(value) == True]  # noqa: E712
-    positive = [step * Rational(10) ** (decade - 1) for decade in range(-3, 4) for step in FINE]
+    positive = [step * Rational(10) ** (decade - 1) for decade in range(-3, 4) for step in DECADE]
     positive.append(Integer(10**4))
     return [*(() if low == 0 else [-value for value in reversed(positive)]), Integer(0), *positive]
 
@@ -152,5 +180,5 @@ def _stops(parameter: Parameter) -> list[Rational]:
 def _integers(low: int, high: int) -> list[Rational]:
     if high - low <= MOST_INTEGERS:
         return [Integer(k) for k in range(low, high + 1)]
-    grown = [step * 10**decade for decade in range(len(str(high))) for step in COARSE]
+    grown = [step * 10**decade for decade in range(len(str(high))) for step in DECADE]
     return [Integer(k) for k in (*range(low, SINGLE), *(k for k in grown if max(low, SINGLE) <= k <= high))]

@@ -6,11 +6,15 @@ import errno
 import os
 import secrets
 import socket
+import sys
 import threading
+import time
+from contextlib import redirect_stdout
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TextIO
 
 from theory.errors import InvalidInput, LimesError
 
@@ -38,15 +42,36 @@ def refuse_used(port: int) -> None:
             raise InvalidInput("--port", port, f"{why}; give another, or none: one that is free is taken") from None
 
 
+def free_port() -> int:
+    """One that no program uses."""
+    with socket.create_server((HOST, 0)) as probe:
+        return probe.getsockname()[1]
+
+
+def announce(port: int, address: str, out: TextIO) -> None:
+    """Say the address as soon as somebody listens there."""
+    while True:
+        try:
+            with socket.create_connection((HOST, port), 1):
+                break
+        except OSError:
+            time.sleep(0.02)
+    print(f"limes explore: {address}  Ctrl-C ends it", file=out, flush=True)
+
+
 def serve(*, port: int | None, browser: bool, state: str) -> None:
     """Run the explorer until Ctrl-C, opened in the state that a line of text says; `require_marimo` first."""
     early = threading.Timer(MARIMO_STARTS, import_module, (f"{__package__}.scene",))  # while the browser loads the page
     early.daemon = True
     early.start()
     os.environ.setdefault("MARIMO_SKIP_UPDATE_CHECK", "1")
+    port, token = port or free_port(), secrets.token_urlsafe(16)
+    address = f"http://{HOST}:{port}/?access_token={token}"
+    threading.Thread(target=announce, args=(port, address, sys.stdout), daemon=True).start()
     (marimo,) = entry_points(group="console_scripts", name="marimo")
-    arguments = ["run", str(Path(__file__).with_name("app.py")), "--host", HOST, "--no-check"]
-    arguments += ["--token-password", secrets.token_urlsafe(16)]
-    arguments += [] if port is None else ["--port", str(port)]
+    arguments = ["--yes"]  # no question after Ctrl-C
+    arguments += ["run", str(Path(__file__).with_name("app.py")), "--host", HOST, "--port", str(port), "--no-check"]
+    arguments += ["--token-password", token]
     arguments += [] if browser else ["--headless"]
-    marimo.load().main([*arguments, "--", f"--state={state}"], prog_name="limes explore", standalone_mode=False)
+    with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):  # its --quiet would end it twice, with a traceback
+        marimo.load().main([*arguments, "--", f"--state={state}"], prog_name="limes explore", standalone_mode=False)

@@ -8,13 +8,13 @@ the parameter that runs, such as `eta1 = h^(5/4)`, follows it.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 from sympy import Add, oo
 
 from numerics.approach import Approach, approach, exponent_text
 from numerics.evaluate import evaluate
+from numerics.formulas import FormulaValue
 from theory.errors import InvalidInput, LimesError
 from theory.formula import Formula
 from theory.limits import limit_along
@@ -22,14 +22,15 @@ from theory.paths import Path, path_through
 
 from ..grammar import parse_assignments, parse_curves, parse_targets
 from ..plot import Axis, Kind, Panel, Series
-from .controls import controls
-from .scene import Point, bounded, mentions
+from .controls import controls, grid
+from .scale import Scale
+from .scene import Point, Reading, bounded, mentions
 from .state import State
 
 SECONDS = 8.0  # for the numbers
 DERIVING = 20.0  # for all of it
 MARK = 6.0  # seconds for the limit that is marked in a curve
-_LEVELS: dict[str, float] = {}  # what was found
+_LIMITS: dict[str, Reading] = {}  # what was found
 _TOO_SLOW: set[tuple[str, str]] = set()  # the formulas and axes for which that was not enough
 
 
@@ -132,32 +133,39 @@ def mark(state: State, where: Point) -> Series | None:
     key = (state.formula, state.axis)
     if formula is None or not state.axis or key in _TOO_SLOW:
         return None
-    control = controls(formula)[state.axis]
-    if control.parameter.domain.sup != oo:
+    if controls(formula)[state.axis].parameter.domain.sup != oo:
         return None
     try:
         wanted = path(replace(state, let=f"{state.axis} = oo", along=""), where)
     except LimesError:
         return None
     words = f"{formula.name}: {wanted}"
-    if words not in _LEVELS:
-        level = bounded(MARK, lambda: _level(formula, wanted))
-        if level is None:
+    if words not in _LIMITS:
+        limit = bounded(MARK, lambda: _limit(formula, wanted))
+        if limit is None:
             _TOO_SLOW.add(key)
             return None
-        _LEVELS[words] = level
-    if not math.isfinite(_LEVELS[words]):
+        _LIMITS[words] = limit
+    return level("limit", state, _LIMITS[words])
+
+
+def level(label: str, state: State, got: Reading) -> Series | None:
+    """A value as a line through the curve of a state; None where there is none, or the axis has no place for it."""
+    assert state.known is not None
+    y = state.scale.of(got.found)
+    if y is None or (y <= 0 and state.scale in (Scale.LOGARITHMIC, Scale.COMPLEMENT)):
         return None
-    ends = [float(value) for value in control.values if value > 0 or not control.logarithmic]
-    return Series("limit", (ends[0], ends[-1]), (_LEVELS[words],) * 2, Kind.GUIDE)
+    first, last = grid(controls(state.known)[state.axis], 2)
+    return Series(label, (float(first), float(last)), (float(y),) * 2, Kind.GUIDE)
 
 
-def _level(formula: Formula, wanted: Path) -> float:
-    """The limit as a double, NaN if it is infinite or not proved."""
+def _limit(formula: Formula, wanted: Path) -> Reading:
+    """The limit, or why there is none that is finite and proved."""
     try:
         limit = limit_along(formula, wanted)
         if limit.value is None or not limit.value.is_finite:
-            return math.nan
-        return float(evaluate(limit.number(limit.value), {}))
-    except LimesError:
-        return math.nan
+            return Reading(refusal="none")
+        value = evaluate(limit.number(limit.value), {})
+    except LimesError as error:
+        return Reading(refusal=str(error))
+    return Reading(FormulaValue(formula.name, {}, value.value, value.radius, value.digits))

@@ -7,6 +7,7 @@ explore("relu-ntk-normalised")
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from theory.errors import LimesError
@@ -42,7 +43,7 @@ def explore(name: str = FIRST) -> ipywidgets.VBox:
     title.value = f"<style>{page.STYLE}</style>{page.formula_head(formula)}$${scene.typeset(formula)}$$"
 
     def redraw(_: Any = None) -> None:
-        now = State(formula.name, at={key: text.value for key, text in texts.items()}, digits=digits.value).completed()
+        now = replace(state, at={key: text.value for key, text in texts.items()}, digits=digits.value)
         where = scene.point(formula, now.at)
         for key, words in refusals.items():
             words.value = page.refusal(where.refusals.get(key, ""))

@@ -5,7 +5,7 @@ networks after some steps, the signs of Gaussian vectors. `Sampling` draws it at
 after the other, and stops when the time of a look is up. The intervals are confidence sequences, which hold however
 often one looks and whenever one stops: each contains the mean with probability `CONFIDENCE`, for each place by itself
 (`numerics/confidence.py`; where it does not trust so few observations, nothing is shown). The mean itself is the
-formula where `exact`, else the formula up to what `what` says.
+formula where `exact`, else the formula up to what `what` says; `unit` is what one observation comes from.
 
 The random numbers are a function of the formula, the place and the chunk.
 """
@@ -35,6 +35,7 @@ from theory.errors import InvalidInput, LimesError
 from theory.layerwise_options import Gaussian, Inputs, Orthogonal, Updates
 
 from ..plot import CONFIDENCE, Kind, Panel, Series
+from .scale import Scale
 
 Vector = NDArray[np.float64]
 At = Mapping[str, Expr]
@@ -61,6 +62,7 @@ class Sampler:
     exact: bool = True
     sized: bool = False
     bounded: bool = False
+    unit: str = "networks"
 
 
 class Sampling:
@@ -128,20 +130,21 @@ class Sampling:
         return not any(map(self._needs_more, range(len(self.places))))
 
     def remark(self) -> str:
-        """What must be said of the samples as they are."""
-        waiting = [one.reason for i, one in enumerate(self._sequences) if i not in self._refusals and one.reason]
+        """What is plotted, and why nothing is shown at some places, in plain words."""
+        unit, places = self.sampler.unit, len(self.places)
+        size = f" of width {self.width}" if self.sampler.sized else ""
+        said = [
+            f"samples: {self.sampler.what}. Each point is the mean of {self.least} or more {unit}{size}, "
+            f"with its {100 * CONFIDENCE:g} % confidence interval"
+        ]
+        if waiting := [one.reason for i, one in enumerate(self._sequences) if i not in self._refusals and one.reason]:
+            yet, why = "" if self.done else " yet", waiting[0].removeprefix("component 0: ")
+            said.append(
+                f"At {len(waiting)} of {places} places none is shown{yet}: a few {unit} far from the others may decide "
+                f"the mean, and an error bar would be too short ({why})"
+            )
         out = Counter(self._refusals.values())
-        return "; ".join(
-            [
-                f"{self.least} observations or more at each place: {self.sampler.what}",
-                *(
-                    [f"{len(waiting)} of {len(self.places)} places wait for more: {waiting[0].split(': ')[-1]}"]
-                    if waiting
-                    else []
-                ),
-                *(f"{count} of {len(self.places)} places left out: {why}" for why, count in out.items()),
-            ]
-        )
+        return ". ".join([*said, *(f"{count} of {places} places are left out: {why}" for why, count in out.items())])
 
     def means(self) -> Vector:
         """The running means, one for each place."""
@@ -151,18 +154,19 @@ class Sampling:
         """Half-widths of the intervals; infinite where there are too few observations."""
         return np.array([float(one.radius[0]) for one in self._sequences])
 
-    def series(self) -> Series | None:
-        """The means with their intervals, where these can be trusted."""
+    def series(self, scale: Scale = Scale.AUTOMATIC) -> Series | None:
+        """The means, or what the axis shows of them, with their intervals, where these can be trusted."""
         means, radii = self.means(), self.radii()
         shown = [i for i in range(len(self.places)) if np.isfinite(radii[i]) and i not in self._refusals]
         if not shown:
             return None
         x = tuple(self.places[i][0] for i in shown)
+        means = 1 - means if scale is Scale.COMPLEMENT else means
         return Series("samples", x, tuple(means[shown]), Kind.POINTS, 2, tuple(radii[shown]))
 
-    def on(self, panel: Panel) -> Panel:
+    def on(self, panel: Panel, scale: Scale = Scale.AUTOMATIC) -> Panel:
         """The panel with the samples in it."""
-        series = self.series()
+        series = self.series(scale)
         return replace(panel, series=(*panel.series, series)) if series else panel
 
 
@@ -233,7 +237,7 @@ class _Losses:
         rates = Fixed((float(at["eta1"]), float(at["eta2"])))
         run = descend(network.sample(rng, count), rates, steps=self._steps(at), updates=self.updates)
         if run.diverged.any():
-            raise InvalidInput("rates", "the runs", "they diverge there; give smaller rates")
+            raise InvalidInput("rates", f"{at['eta1']}, {at['eta2']}", "runs diverge there; give smaller ones")
         return run.test_loss[:, -1]
 
     def _steps(self, at: At) -> int:
@@ -251,7 +255,7 @@ def _orthant_work(at: At, width: int) -> float:
     return 100 * len(at)
 
 
-_BIAS = "; for L >= 2 their mean is off by O(1/width)"
+_BIAS = "; their mean is O(1/width) from the formula, which is its limit, if L >= 2"
 _LAYERS = {"two": 2, "three": 3}
 _LOSSES = {
     f"{word}-layer-{rest}": _Losses(layers, updates, steps, **options)
@@ -280,7 +284,7 @@ SAMPLERS: dict[str, Sampler] = {
         True,
     ),
     "feature-deviation": Sampler(
-        f"ReLU networks trained by {STEPS} steps; their mean is off by O(width^(-1/2))",
+        f"ReLU networks trained by {STEPS} steps; their mean is O(width^(-1/2)) from the formula, its limit",
         _deviation,
         lambda at, width: 6 * STEPS * _network_work(at, width),
         False,
@@ -288,7 +292,11 @@ SAMPLERS: dict[str, Sampler] = {
     ),
     **{
         f"orthant-{size}": Sampler(
-            f"{size} Gaussians, 1 if all are positive", partial(_orthant, size=size), _orthant_work, bounded=True
+            f"{size} Gaussians, 1 if all are positive",
+            partial(_orthant, size=size),
+            _orthant_work,
+            bounded=True,
+            unit="draws",
         )
         for size in (2, 3, 4)
     },

@@ -6,10 +6,9 @@ sentence. Every point of a curve is a certified value; a curve that is out of ti
 
 from __future__ import annotations
 
-import math
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import TypeVar
@@ -25,20 +24,20 @@ from theory.typeset import latex_text
 
 from ..grammar import parse
 from ..plot import Axis, Panel, Series
-from .controls import Control, controls
+from .controls import Control, controls, grid
+from .scale import Scale, is_sharp
 from .state import State
+from .vega import FEW
 
 T = TypeVar("T")
 
 DERIVING = 10.0  # seconds for a formula, once
 PATIENCE = 2.0  # seconds for a value
-CURVE = 0.25  # seconds for a curve, so that it follows the slider
+CURVE = 0.15  # seconds for a curve, so that it follows the slider
 ONE = 0.3  # seconds more for the point at which these are up, so that only what is slow is interrupted
-POINTS = 41  # of a curve
-CURVE_DIGITS = 12
-WIDE = 1000
+POINTS = 61  # of a curve
+CURVE_DIGITS, MOST_CURVE_DIGITS = 12, 96
 ROOM = 80.0  # of a row of a formula, in the units of `theory/layout.py`
-LONGEST = 60  # characters of what a person typed that are repeated
 TALLEST = 12  # rows of a formula that are shown
 
 
@@ -71,21 +70,37 @@ def point(formula: Formula, texts: Mapping[str, str]) -> Point:
     refusals: dict[str, str] = {}
     notes: list[str] = []
     for parameter in formula.parameters:
-        text = texts.get(parameter.name, "").strip()
         try:
-            values[parameter.name], note = parameter.admit(_exact(parameter, text, values))
+            values[parameter.name], note = _admitted(parameter, texts.get(parameter.name, ""), values)
             notes += [note] if note else []
         except InvalidInput as error:
-            refusals[parameter.name] = f"{parameter.name} = {text[:LONGEST] or 'nothing'}: {error.remedy}"
+            refusals[parameter.name] = str(error)
     return Point(values, refusals, tuple(notes))
 
 
-def _exact(parameter: Parameter, text: str, known: Mapping[str, Expr]) -> Expr:
-    if text in parameter.words:
-        return Integer(parameter.words[text])
-    if parameter.words or not text:
-        raise InvalidInput(parameter.name, text, parameter.remedy("a number"))
-    return parse(text, known)
+def require_values(state: State) -> None:
+    """Raise `InvalidInput` for the first text of a state that is no value of its parameter.
+
+    >>> require_values(State.from_text("relu-nngp rho=7"))
+    Traceback (most recent call last):
+    theory.errors.InvalidInput: rho = 7: give a number in [-1, 1]: ...
+    """
+    values: dict[str, Expr] = {}
+    for parameter in state.known.parameters if state.known else ():
+        values[parameter.name], _ = _admitted(parameter, state.at[parameter.name], values)
+
+
+def _admitted(parameter: Parameter, text: str, known: Mapping[str, Expr]) -> tuple[Expr, str]:
+    """The exact value that a text says, and what was changed in it."""
+    text = text.strip()
+    try:
+        if text in parameter.words:
+            return Integer(parameter.words[text]), ""
+        if parameter.words or not text:
+            raise InvalidInput(parameter.name, text, parameter.remedy("a number"))
+        return parameter.admit(parse(text, known))
+    except InvalidInput as error:  # which may speak of a value where the person typed an expression
+        raise InvalidInput(parameter.name, text or "nothing", error.remedy) from None
 
 
 def reading(formula: Formula, where: Point, digits: int) -> Reading:
@@ -132,8 +147,8 @@ def curve(state: State, where: Point) -> tuple[Panel, str]:
     missing = [name for name in where.refusals if name != state.axis]
     obstacle = f"no curve without {' and '.join(missing)}" if missing else _underived(formula)
     if obstacle:
-        return _panel(state, control, ()), obstacle
-    chosen = _chosen(control)
+        return _panel(state, control, [], [])[0], obstacle
+    chosen = grid(control, POINTS)
     got: dict[Expr, Reading] = {}
 
     def compute() -> bool:
@@ -145,14 +160,15 @@ def curve(state: State, where: Point) -> tuple[Panel, str]:
         return True
 
     bounded(CURVE + ONE, compute)  # a point that takes long is given up
-    known = {float(x): number for x in chosen if x in got and (number := _number(got[x])) is not None}
+    own = None if where.refusals else bounded(PATIENCE, partial(_finely, formula, where, state.scale))
+    here = [(at, own)] if own and ((at := where.values[state.axis]) > 0 or not control.logarithmic) else []
+    panel, left_out = _panel(state, control, [(x, got[x]) for x in chosen if x in got], here)
     refusal = next((got[x].refusal for x in chosen if x in got and got[x].refusal), "")
-    series = [Series(formula.name, tuple(known), tuple(known.values()))] if known else []
-    here = _number(reading(formula, where, CURVE_DIGITS))
-    if here is not None and not (control.logarithmic and where.values[state.axis] <= 0):
-        series.append(Series("here", (float(where.values[state.axis]),), (here,), look=1))
-    slow = [f"{len(got)} of {len(chosen)} points in {CURVE:g} s"] if len(got) < len(chosen) else []
-    return _panel(state, control, tuple(series)), "; ".join([*slow, *([refusal] if refusal else [])])
+    few = len(got) < min(FEW, len(chosen))
+    slow = (
+        f"only {len(got)} of {len(chosen)} points were known after {CURVE:g} s, and are joined by lines" if few else ""
+    )
+    return panel, "; ".join(filter(None, (slow, refusal, left_out)))
 
 
 def bounded(seconds: float, call: Callable[[], T]) -> T | None:
@@ -180,7 +196,7 @@ def places(state: State, where: Point, most: int = 5) -> list[tuple[float, Mappi
     formula = state.known
     if formula is None or not state.axis or set(where.refusals) - {state.axis}:
         return []
-    chosen = _chosen(controls(formula)[state.axis])
+    chosen = grid(controls(formula)[state.axis], POINTS)
     picked = dict.fromkeys(chosen[round(i * (len(chosen) - 1) / (most - 1))] for i in range(most))
     found = [(float(value), moved(state, where, value)) for value in picked]
     return [(x, there.values) for x, there in found if not there.refusals]
@@ -208,22 +224,36 @@ def _at(state: State, where: Point, value: Expr) -> Reading:
     there = moved(state, where, value)
     if there.refusals:
         return Reading(refusal=next(iter(there.refusals.values())))
-    return _known(state.known, tuple(there.values.items()), CURVE_DIGITS)
+    return _finely(state.known, there, state.scale)
 
 
-def _panel(state: State, control: Control, series: tuple[Series, ...]) -> Panel:
-    """The axes: that of the values is logarithmic where they are positive and range over many powers of ten."""
-    values = [value for one in series for value in one.y]
-    wide = bool(values) and min(values) > 0 and max(values) > WIDE * min(values)
-    axis = Axis(f"{control.parameter.name}, {control.parameter.meaning}", control.logarithmic)
-    return Panel(axis, Axis(state.formula, logarithmic=wide), series)
+def _finely(formula: Formula, where: Point, scale: Scale) -> Reading:
+    """The value with as many digits as its place on the axis of values needs."""
+    digits, at = CURVE_DIGITS, tuple(where.values.items())
+    while (got := _known(formula, at, digits)).found and not is_sharp(got.found, scale) and digits < MOST_CURVE_DIGITS:
+        digits *= 2
+    return got
 
 
-def _chosen(control: Control) -> list[Expr]:
-    """Some of the stops, the first and the last among them; none at 0 on a logarithmic axis."""
-    stops = [value for value in control.values if value > 0 or not control.logarithmic]
-    wanted = min(POINTS, len(stops))
-    return [stops[round(i * (len(stops) - 1) / (wanted - 1))] for i in range(wanted)]
+def _panel(
+    state: State, control: Control, curve: Sequence[tuple[Expr, Reading]], here: Sequence[tuple[Expr, Reading]]
+) -> tuple[Panel, str]:
+    """The curve, the point itself, and the axes; and what is to be said of points that these have no place for."""
+    shown = {
+        label: [(float(x), y) for x, got in places if (y := state.scale.of(got.found)) is not None]
+        for label, places in ((state.formula, curve), ("here", here))
+    }
+    every = [y for points in shown.values() for _, y in points]
+    logarithmic = state.scale.logarithmic(every)
+    series: list[Series] = []
+    for look, (label, points) in enumerate(shown.items()):
+        if kept := [(x, float(y)) for x, y in points if float(y) > 0 or not logarithmic]:
+            series.append(Series(label, tuple(x for x, _ in kept), tuple(y for _, y in kept), look=look))
+    left_out = len(every) - sum(len(one.x) for one in series)
+    said = f"{left_out} of {len(every)} points are left out: there {state.scale.label('value')} is not positive"
+    said += f", as far as {MOST_CURVE_DIGITS} digits tell, and has no logarithm"
+    x = Axis(f"{control.parameter.name}, {control.parameter.meaning}", control.logarithmic)
+    return Panel(x, Axis(state.scale.label(state.formula), logarithmic), tuple(series)), said if left_out else ""
 
 
 def _coarse_to_fine(count: int) -> Iterator[int]:
@@ -236,14 +266,6 @@ def _coarse_to_fine(count: int) -> Iterator[int]:
                 seen.add(index)
                 yield index
         parts *= 2
-
-
-def _number(got: Reading) -> float | None:
-    try:
-        number = float(got.found.value) if got.found else math.nan
-    except ValueError:  # the width from which on something holds may be "none"
-        return None
-    return number if math.isfinite(number) else None
 
 
 @lru_cache(maxsize=20_000)

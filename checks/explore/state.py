@@ -1,8 +1,9 @@
 r"""What the explorer shows, as text: it is shared as a link, a line or a file, and read back by the same grammar.
 
 A state names a formula, or a claim, or both; `at` has the text of each parameter as it was typed (it may use the names
-of the parameters before it); `digits` are those of the value, `axis` is the parameter of the plot, `width` the size of
-the networks that are sampled, `let` and `along` the path of a limit. As a line, defaults left out:
+of the parameters before it); `digits` are those of the value, `axis` is the parameter of the plot and `scale` what its
+other axis shows, `width` the size of the networks that are sampled, `let` and `along` the path of a limit. As a line,
+defaults left out:
 
     relu-ntk-normalised rho=0.3 L=100 digits=30 axis=L let=L:oo along=rho:1-c/L^2
 
@@ -25,12 +26,13 @@ from theory.formulas import FORMULAS, Formula
 
 from ..grammar import LONGEST_TEXT
 from .controls import controls
+from .scale import Scale
 
 SCHEMA = 1
 FIRST = "relu-ntk-normalised"  # what an explorer opened without a name shows
 MOST_DIGITS = 200
 LARGEST_FILE = 100_000  # bytes
-OPTIONS = ("claim", "digits", "axis", "width", "let", "along")
+OPTIONS = ("claim", "digits", "axis", "scale", "width", "let", "along")
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class State:
     at: Mapping[str, str] = field(default_factory=dict)
     digits: int = 15
     axis: str = ""
+    scale: Scale = Scale.AUTOMATIC
     width: int = 64
     let: str = ""
     along: str = ""
@@ -117,6 +120,7 @@ class State:
         state = replace(state, at=at, let=_text(data, "let"), along=_text(data, "along"), axis=_text(data, "axis"))
         return replace(
             state,
+            scale=_scale(data),
             digits=_integer(data, "digits", cls.digits, MOST_DIGITS),
             width=_integer(data, "width", cls.width, 10**6),
         ).completed()
@@ -179,7 +183,8 @@ class State:
         """Plain data, what differs from the defaults: the contents of a file of a state."""
         plain = State(self.formula, at=self.at).completed() if self.formula else State("")
         data: dict[str, Any] = {"schema": SCHEMA, "formula": self.formula, "at": dict(self.at)}
-        return data | {key: value for key in OPTIONS if (value := getattr(self, key)) != getattr(plain, key)}
+        changed = {key: value for key in OPTIONS if (value := getattr(self, key)) != getattr(plain, key)}
+        return data | {key: value.value if isinstance(value, Scale) else value for key, value in changed.items()}
 
     def to_file(self) -> bytes:
         """The contents of a file from which `read` makes the same state."""
@@ -209,6 +214,14 @@ def _text(data: Mapping[str, Any], key: str) -> str:
     if not isinstance(value, str) or len(value) > LONGEST_TEXT:
         raise InvalidInput(key, value, f"give a text of at most {LONGEST_TEXT} characters")
     return value
+
+
+def _scale(data: Mapping[str, Any]) -> Scale:
+    words = {one.value: one for one in Scale}
+    text = _text(data, "scale") or Scale.AUTOMATIC.value
+    if text not in words:
+        raise InvalidInput("scale", text, f"give one of {', '.join(words)}")
+    return words[text]
 
 
 def _integer(data: Mapping[str, Any], key: str, default: int, most: int) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..drawing import LOOKS
@@ -36,7 +36,10 @@ class Vega:
 
     def spec(self) -> dict[str, Any]:
         """The chart in the Vega-Lite language, version 5; its data are in it."""
-        named = {series.label: _colour(series) for series in self.panel.series}
+        shown = self.panel.series
+        if self.panel.y.logarithmic:  # which has no place for anything else
+            shown = tuple(filter(None, map(_positive, shown)))
+        named = {series.label: _colour(series) for series in shown}
         colours = {"scale": {"domain": list(named), "range": list(named.values())}}
         legend = {"title": None, "orient": "top", "symbolType": "stroke", "symbolStrokeWidth": 3}
         return {
@@ -53,7 +56,7 @@ class Vega:
                         "color": {"datum": series.label, **colours, "legend": legend},
                     }
                 }
-                for series in self.panel.series
+                for series in shown
                 for layer in _layers(series, self.panel.y.logarithmic)
             ],
             "config": {"view": {"stroke": None}, "axis": {"gridOpacity": 0.4}, "background": "white"},
@@ -64,6 +67,13 @@ class Vega:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         return {MIME: self.spec()}
+
+
+def _positive(series: Series) -> Series | None:
+    kept = [i for i, y in enumerate(series.y) if y > 0]
+    radius = series.radius and tuple(series.radius[i] for i in kept)
+    x, y = tuple(series.x[i] for i in kept), tuple(series.y[i] for i in kept)
+    return replace(series, x=x, y=y, radius=radius) if kept else None
 
 
 def _channel(name: str, axis: Axis) -> dict[str, Any]:

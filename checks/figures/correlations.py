@@ -86,11 +86,11 @@ def rates(seed: int) -> Chart:
         down = Axis("median deviation", logarithmic=True)
         panels.append(Panel(across, down, (*series, *guides), f"{steps} steps"))
     caption = (
-        "Tanh networks of one hidden layer, four training and four test points on the sphere in R³; the rate is "
-        f"η₀ (n/64)^α, η₀ = {FEW[1]:g} on the left, {MANY[1]:g} on the right. Medians over {RATE_RUNS} networks of "
-        f"each width, seed {seed}; {MEDIAN_BARS}. Guides through the last points: derived for a fixed number of steps, "
-        "early in training. After many steps narrow networks are trained to the end, where the rate hardly matters, "
-        "and wide ones at falling rates are not: these slopes are no exponents."
+        "Tanh networks of one hidden layer, four training and four test points on the sphere in R³; the rate is η₀ "
+        f"(n/64)^α, η₀ = {FEW[1]:g} in the first panel, {MANY[1]:g} in the second. Medians over {RATE_RUNS} networks "
+        f"of each width, seed {seed}; {MEDIAN_BARS}. Guides through the last points: derived for a fixed number of "
+        "steps, early in training. After many steps narrow networks are trained to the end, where the rate hardly "
+        "matters, and wide ones at falling rates are not: these slopes are no exponents."
     )
     return Chart(tuple(panels), 2, caption)
 
@@ -107,8 +107,8 @@ def sgd(seed: int) -> Chart:
     across, down = Axis("steps $s$", logarithmic=True, ticks=SGD_STEPS), Axis("deviation", logarithmic=True)
     caption = (
         f"Tanh networks of width 32 on three points of the circle, rate {SGD_RATE:g}, against their linearisation on "
-        "three others, along the same minibatches. Contradicting: every point is there twice, with labels "
-        f"±{NOISE:g} from its own. Means over {SGD_RUNS} runs of the median of eight networks, seed {seed}; {TOGETHER}."
+        f"three others, along the same minibatches. Contradicting: every point is there twice, with labels ±{NOISE:g} "
+        f"from its own. Means over {SGD_RUNS} runs of the median of eight networks, seed {seed}; {TOGETHER}."
     )
     return Chart((Panel(across, down, tuple(series)),), 1, caption)
 

@@ -43,9 +43,9 @@ def flow(seed: int) -> Chart:
     caption = (
         f"ReLU networks of one hidden layer of width {WIDTH}, {POINTS} random points of the sphere in R³, descent of "
         f"the rate {DESCENT.learning_rate:g}. Lines: the limit kernel. Points: means over {RUNS} networks, seed "
-        f"{seed}. Left: each has labels of its own, so that every residual is 1. Right: labels 1 and −1; the new "
-        "point is between two with label 1; the variance is the mean square distance from the mean of the limit; "
-        f"{TOGETHER}."
+        f"{seed}. First panel: each has labels of its own, so that every residual is 1. Second panel: labels 1 and −1; "
+        "the new point is between two with label 1; the variance is the mean square distance from the mean of the "
+        f"limit; {TOGETHER}."
     )
     return Chart(panels, 2, caption)
 
@@ -142,9 +142,9 @@ def linearised(seed: int) -> Chart:
         ),
     )
     caption = (
-        f"One hidden layer. Left: over {COURSE.steps} steps, four training and two test points on the sphere in R³; "
-        f"means over {DISTANCE_RUNS} networks of each width; 'limit kernel' is the distance from training with the "
-        "kernel of infinite width. Right: line: the mean at every width, derived; points: means over "
+        f"One hidden layer. First panel: over {COURSE.steps} steps, four training and two test points on the sphere in "
+        f"R³; means over {DISTANCE_RUNS} networks of each width; 'limit kernel' is the distance from training with the "
+        "kernel of infinite width. Second panel: line: the mean at every width, derived; points: means over "
         f"{LAG_UNITS}/m networks. Seed {seed}; {BARS}."
     )
     return Chart(panels, 2, caption)
@@ -191,9 +191,9 @@ def early_stopping(seed: int) -> Chart:
     )
     caption = (
         f"Ridge regression has the strength 1/t. κ = {kappa:.6f}, certified, is the largest ratio of the flow; descent "
-        "of a number of steps k is shown at s = ηλk, up to the rate 1/λ. Right: labels on eight points, half of whose "
-        f"variance is noise and half a signal drawn with the kernel. Lines: derived; points: means over {DRAWS} draws, "
-        f"seed {seed}; {TOGETHER}."
+        "of a number of steps k is shown at s = ηλk, up to the rate 1/λ. Last panel: labels on eight points, half of "
+        f"whose variance is noise and half a signal drawn with the kernel. Lines: derived; points: means over {DRAWS} "
+        f"draws, seed {seed}; {TOGETHER}."
     )
     return Chart(panels, 3, caption)
 

@@ -70,10 +70,10 @@ def deviation(seed: int) -> Chart:
         Panel(Axis("steps"), Axis(r"$\|\delta h(x)\|^2$"), tuple(courses), course),
     )
     caption = (
-        f"Two training points on the sphere in R³, residuals 1 and −1 in every network; seed {seed}. Left and middle: "
+        f"Two training points on the sphere in R³, residuals 1 and −1 in every network; seed {seed}. First panels: "
         f"means over {RUNS} networks of each width after {FEW_STEPS.steps} steps of the rate "
-        f"{FEW_STEPS.learning_rate:g}. Right: the rate {RATE:g}; points: means over {COURSES} networks, the same at "
-        f"all steps; lines: the limit D, derived; {BARS}."
+        f"{FEW_STEPS.learning_rate:g}. Last panel: the rate {RATE:g}; points: means over {COURSES} networks, the same "
+        f"at all steps; lines: the limit D, derived; {BARS}."
     )
     return Chart(panels, 3, caption)
 

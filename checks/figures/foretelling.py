@@ -81,9 +81,9 @@ def foretold(seed: int) -> Chart:
     caption = (
         "Tanh networks of one hidden layer on twelve points, target x₁x₂, and their linearisation, on twelve others. "
         "Features learnt: output divided by √n, rate multiplied by n. C₀,₂ is the root mean square over pairs of a "
-        f"test and a training point. Left: means over {BLOCKS} groups of {BLOCK} networks, seed {seed}; {TOGETHER}. "
-        f"Right: medians over {GAP_NETWORKS} networks; {MEDIAN_BARS}. Where features are learnt C₀,₂ falls like "
-        "n^(−1/2), and the gap stays."
+        f"test and a training point. First panel: means over {BLOCKS} groups of {BLOCK} networks, seed {seed}; "
+        f"{TOGETHER}. Second panel: medians over {GAP_NETWORKS} networks; {MEDIAN_BARS}. Where features are learnt "
+        "C₀,₂ falls like n^(−1/2), and the gap stays."
     )
     return Chart(panels, 2, caption)
 
@@ -142,10 +142,10 @@ def sweep(seed: int) -> Chart:
         )
     caption = (
         "Slopes of the mean of log MSE(f, f_lin) in log n at a fixed number of steps, rate 0.1 (n/64)^α, twelve "
-        f"orthonormal training points, twelve test points. Means over {SWEEPS[0][-1]} (left) and {SWEEPS[1][-1]} "
-        f"(right) sets of networks, the same at all α, seed {seed}; {TOGETHER}. Guides: n → ∞, derived for tanh, "
-        "for ReLU from the lag by its kinks. Early in training the slopes are below the bound of the theorem; as "
-        "training ends they forget α."
+        f"orthonormal training points, twelve test points. Means over {SWEEPS[0][-1]} sets of networks in the "
+        f"first panel and {SWEEPS[1][-1]} in the second, the same at all α, seed {seed}; {TOGETHER}. Guides: n → ∞, "
+        "derived for tanh, for ReLU from the lag by its kinks. Early in training the slopes are below the bound of the "
+        "theorem; as training ends they forget α."
     )
     return Chart(tuple(panels), 2, caption)
 

@@ -63,8 +63,8 @@ def by_correlation(seed: int) -> Chart:
     )
     caption = (
         f"Two unit vectors. Lines: infinite width. Points: means over {RUNS} ReLU networks of width {WIDTH}, seed "
-        f"{seed}; on the right each network is given its last features. Their expectations are the lines "
-        f"for L = 1, and off by O(1/m) for L > 1; {TOGETHER}."
+        f"{seed}; in the second panel each network is given its last features. Their expectations are the lines for L "
+        f"= 1, and off by O(1/m) for L > 1; {TOGETHER}."
     )
     return Chart(panels, 2, caption)
 
@@ -148,8 +148,8 @@ def gaussian_limit(seed: int) -> Chart:
     )
     caption = (
         f"One unit vector; {GAUSSIAN_UNITS}/m ReLU networks of each width m, seed {seed}. Points: means over the "
-        f"networks, each given its features, with which an output is Gaussian; {BARS}; those of one width on the right "
-        "err together. Lines on the left: 3 (1 + 5/m)^L − 3, derived, for every width."
+        f"networks, each given its features, with which an output is Gaussian; {BARS}; those of one width in the "
+        "second panel err together. Lines in the first: 3 (1 + 5/m)^L − 3, derived, for every width."
     )
     return Chart(panels, 2, caption)
 
@@ -189,9 +189,9 @@ def convolution(seed: int) -> Chart:
     size = _sizes_of_errors(cases["digits"], CHANNELS, "channels $C$", "$C^{-1/2}$")
     caption = (
         f"ReLU networks of L layers of C channels, 3×3 filters, seed {seed}; the error is (finite kernel − limit), "
-        f"over √(Θ(x, x) Θ(x′, x′)) of the limit. Left: opposite images of 1×2 pixels, {PIXEL_UNITS}/C "
-        "networks for each point; for one layer the expectation is 0 at every C, which is derived, for more it is "
-        f"O(1/C). Right: two of scikit-learn's digits, {DIGIT_UNITS}/C networks; {BARS}."
+        f"over √(Θ(x, x) Θ(x′, x′)) of the limit. First panel: opposite images of 1×2 pixels, {PIXEL_UNITS}/C networks "
+        "for each point; for one layer the expectation is 0 at every C, which is derived, for more it is O(1/C). "
+        f"Second panel: two of scikit-learn's digits, {DIGIT_UNITS}/C networks; {BARS}."
     )
     panels = (replace(mean, title="mean of the errors, 1×2 pixels"), replace(size, title="their size, two digits"))
     return Chart(panels, 2, caption)

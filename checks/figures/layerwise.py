@@ -149,9 +149,9 @@ def surrogate_error(seed: int) -> Chart:
         title = f"{name}: what the allocation changes"
         below.append(Panel(across, Axis("surrogate / full", span=(0, 3)), (*ratios, one), title))
     caption = (
-        "Two layers, derived. Above: |surrogate/full − 1| at equal rates. Below: the difference between the loss at "
-        "equal rates and with the whole budget in one layer, which decides between allocations; after one step the "
-        "surrogate gets it wrong at every width."
+        "Two layers, derived. The loss: |surrogate/full − 1| at equal rates. What the allocation changes: the "
+        "difference between the loss at equal rates and with the whole budget in one layer, which decides between "
+        "allocations; after one step the surrogate gets it wrong at every width."
     )
     return Chart((*above, *below), 2, caption)
 

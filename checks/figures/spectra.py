@@ -71,9 +71,9 @@ def spectrum(seed: int) -> Chart:
         Panel(across, Axis("diagonal − rest of the row"), tuple(right), "dominance of the diagonal, by rows"),
     )
     caption = (
-        f"Random points on the sphere in R³, seed {seed}; right: the first n of them, and the least over the rows. "
-        "First order, derived: (n+3)/4 + (3/8)(n−1) log(L)/L for λ₁, 3/4 − (3/8) log(L)/L for the others, (5−n)/4 − "
-        "(3/8)(n−1) log(L)/L for the rows, which their diagonal ends up dominating if and only if n ≤ 4."
+        f"Random points on the sphere in R³, seed {seed}; second panel: the first n of them, and the least over the "
+        "rows. First order, derived: (n+3)/4 + (3/8)(n−1) log(L)/L for λ₁, 3/4 − (3/8) log(L)/L for the others, "
+        "(5−n)/4 − (3/8)(n−1) log(L)/L for the rows, which their diagonal ends up dominating if and only if n ≤ 4."
     )
     return Chart(panels, 2, caption)
 
@@ -116,9 +116,9 @@ def least_eigenvalue(seed: int) -> Chart:
     )
     caption = (
         f"Points: the least eigenvalue for random points on the sphere in R^{DIMENSION}, scikit-learn's digits and "
-        f"one-hot windows of a Markov text, on the unit sphere; one draw of each, seed {seed}, of which n are used on "
-        "the right. Lines of the same colour: the certified bound from below for as many points as far apart, at the "
-        "same depth. 1 − Φ(s) is the limit for two points, and that of a bound on λₙ from above."
+        f"one-hot windows of a Markov text, on the unit sphere; one draw of each, seed {seed}, of which n are used in "
+        "the second panel. Lines of the same colour: the certified bound from below for as many points as far apart, "
+        "at the same depth. 1 − Φ(s) is the limit for two points, and that of a bound on λₙ from above."
     )
     return Chart(panels, 2, caption)
 
@@ -183,10 +183,10 @@ def predictor(seed: int) -> Chart:
         ),
     )
     caption = (
-        "Time is that of the normalised kernel. Left: two points at the angle θ₀ with labels 1 and −1, from f₀ = 0; "
-        f"lines: the limit 1 − exp(−(1 − Φ(s)) t), derived; points: L = {PAIR_DEPTH}. Right: lines: the bound "
-        f"min(0.6382 √t, 1/√λₙ); points: the largest norm among {CLOUD} training points on the sphere in R^{DIMENSION} "
-        f"and {NEW_POINTS} others, one draw, seed {seed}."
+        "Time is that of the normalised kernel. First panel: two points at the angle θ₀ with labels 1 and −1, from f₀ "
+        f"= 0; lines: the limit 1 − exp(−(1 − Φ(s)) t), derived; points: L = {PAIR_DEPTH}. Second panel: lines: the "
+        f"bound min(0.6382 √t, 1/√λₙ); points: the largest norm among {CLOUD} training points on the sphere in "
+        f"R^{DIMENSION} and {NEW_POINTS} others, one draw, seed {seed}."
     )
     return Chart(panels, 2, caption)
 

@@ -17,10 +17,12 @@ from numerics.optimisers import GradientDescent
 from numerics.training import train
 from theory import external_scale
 from theory.activations import Activation, Sin, Softplus, Tanh
+from theory.derivation import Derivation
 
 from ..claims import Correction, claim
 from ..evidence import Identity, Property, Scaling
 from ..verdicts import Verdict
+from .medians import median_scaling
 from .sources import WEAK_CORRELATIONS
 
 Vector = NDArray[np.float64]
@@ -97,8 +99,8 @@ def mixed_correlation(rng: np.random.Generator, width: int, count: int) -> Vecto
     return np.abs((v * slope**2 * (2 * phi + v**2 * bend)).sum(axis=1)) / (2 * width**1.5)
 
 
-def _identity(name: str, derivation: object, claimed: Expr | int) -> Identity:
-    return Identity(name=name, derivation=derivation, claimed=claimed)  # type: ignore[arg-type]
+def _identity(name: str, derivation: Callable[[], Derivation], claimed: Expr | int) -> Identity:
+    return Identity(name=name, derivation=derivation, claimed=claimed)
 
 
 KAPPA, D, d = external_scale.kappa, external_scale.D, external_scale.d
@@ -107,20 +109,7 @@ SHARED = dict(zip(external_scale.Summand, (Integer(0), Integer(0), external_scal
 COMPOSED = G1**3 * C2 + G2 * G1**2 * C1**2 / 2
 
 
-def _of_width(name: str, draw: Callable[..., Vector], exponent: float, count: int) -> Scaling:
-    """The median of what is drawn, against its exponent in the width."""
-    return Scaling(
-        name=name,
-        draw=draw,
-        exponent=exponent,
-        sizes=(32, 64, 128, 256),
-        statistic=Statistic.QUANTILE,
-        count=count,
-        budget=8,
-        resolution=0.6,
-        shifts=(-0.5, 0.5),
-    )
-
+in_the_width = partial(median_scaling, sizes=(32, 64, 128, 256), resolution=0.6, shifts=(-0.5, 0.5))
 
 scaled_models = claim(
     id="external-scale",
@@ -148,16 +137,8 @@ scaled_models = claim(
         "a factor on the output": [
             _identity("at the same rate", external_scale.scale_power, KAPPA ** (d + 1)),
             _identity("at the rate eta/kappa^2", external_scale.lazy_power, KAPPA ** (1 - D - d)),
-            Scaling(
-                name="distance from the linearisation",
-                draw=lazy_distance,
-                exponent=-1.0,
-                sizes=(8, 16, 32, 64),
-                statistic=Statistic.QUANTILE,
-                count=1000,
-                budget=8,
-                resolution=0.5,
-                shifts=(-1.0, -0.5, 0.5, 1.0),
+            median_scaling(
+                "distance from the linearisation", lazy_distance, -1.0, (8, 16, 32, 64), count=1000, resolution=0.5
             ),
         ],
         "a sum of models": [
@@ -196,20 +177,15 @@ scaled_models = claim(
         parts={
             "a sum with shared parameters": [
                 _identity(summand.value, partial(external_scale.shared_sum, summand), value)
-                for summand, value in zip(
-                    external_scale.Summand, (Integer(0), Integer(0), external_scale.c / 2), strict=True
-                )
+                for summand, value in SHARED.items()
             ],
             "a composition": [
                 _identity("second correlation", external_scale.composition, COMPOSED),
-                _of_width(
+                in_the_width(
                     "hidden layers of width m, 1, m", partial(second_correlation, bottleneck=True), 0.0, count=1000
                 ),
-                _of_width(
-                    "hidden layers of width m, m",
-                    partial(second_correlation, bottleneck=False),
-                    -1.0,
-                    count=500,
+                in_the_width(
+                    "hidden layers of width m, m", partial(second_correlation, bottleneck=False), -1.0, count=500
                 ),
             ],
         },

@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
-from sympy import Product, Rational, Sum, asin, cos, pi, symbols
+from sympy import Product, Sum, symbols
 
-from numerics import certified_orthants, data, features, inner_products, kernels
-from numerics.balls import precision
+from numerics import data, features, inner_products, kernels
 from numerics.networks import MLP
 from numerics.optimisers import GradientDescent
 from numerics.trained_features import Trained, summed_residual, train_from_residual
 from numerics.training import train
 from theory import features as moving
-from theory import orthants
+from theory import orthants as orthant_probabilities
 from theory.features import D, T, alpha, back, beta, gates, l, q, x1, x2
 from theory.ntk import Sigma_dot, c_phi
-from theory.orthants import CORRELATIONS, r12, r13, r23
+from theory.orthants import r13, r23
 
 from ..claims import claim
-from ..evidence import Enclosure, Expectation, Experiment, Identity, Property, Scaling
-from ..evidence.enclosure import Certificate
+from ..evidence import Expectation, Experiment, Identity, Property, Scaling
 from ..evidence.expectation import Prediction
-from ..verdicts import Standing, Verdict
+from ..verdicts import Verdict
+from . import orthants
 from .sources import WIDTH_AND_DEPTH
 
 Vector = NDArray[np.float64]
@@ -227,35 +225,18 @@ def unmoved(rng: np.random.Generator, depth: int = 2, away: float = np.pi) -> st
     return f"a neuron moves by {moved:.3g}" if moved > 1e-13 else ""  # what moves does so by about 1e-8
 
 
-# --- orthants of reflection groups ------------------------------------------------------------------------------------
-
-# The bonds m_ij of the Coxeter diagram: the walls of a chamber meet at π/m_ij, and the chamber is one in |W|.
-CHAMBERS = {
-    "A4": ({(1, 2): 3, (2, 3): 3, (3, 4): 3}, 120),
-    "B4": ({(1, 2): 3, (2, 3): 3, (3, 4): 4}, 384),
-    "D4": ({(1, 2): 3, (2, 3): 3, (2, 4): 3}, 192),
-    "F4": ({(1, 2): 3, (2, 3): 4, (3, 4): 3}, 1152),
-    "H4": ({(1, 2): 5, (2, 3): 3, (3, 4): 3}, 14400),
-}
-
-
-def chamber(claimed: Fraction, name: str) -> Certificate:
-    """Whether the orthant probability of the roots of a reflection group is `claimed`, to 30 digits."""
-    bonds, _ = CHAMBERS[name]
-    at = {f"r{i}{j}": -cos(pi / bonds.get((i, j), 2)) for i, j in CORRELATIONS}
-    with precision(160):
-        found = certified_orthants.orthant4(at, 160)
-        apart = abs(found * claimed.denominator - claimed.numerator)
-        standing = Standing.HOLDS if apart < 1e-30 else Standing.FAILS if apart > 1e-30 else Standing.UNDECIDED
-    return Certificate(standing, f"one chamber of {name}: {claimed} to 30 digits")
-
-
-def chamber_evidence(name: str) -> Enclosure:
-    """The chamber is one of as many as the group has elements; neighbouring and doubled numbers are wrong."""
-    order = CHAMBERS[name][1]
-    wrong = {f"1/{n}": Fraction(1, n) for n in (order - 1, order + 1, 2 * order, order // 2)}
-    certify: Callable[..., Certificate] = partial(chamber, name=name)
-    return Enclosure(name=f"reflection group {name}", certify=certify, claimed=Fraction(1, order), mutants=wrong)
+def falling(name: str, draw: Callable[..., Vector], depth: int, resolution: float) -> Scaling:
+    """The mean of what is drawn falls like `m^{−1/2}`."""
+    return Scaling(
+        name=name,
+        draw=partial(draw, depth=depth),
+        exponent=-0.5,
+        sizes=WIDTHS[depth],
+        count=160,
+        budget=4,
+        resolution=resolution,
+        shifts=(-1.0, -0.5, 0.5, 1.0),
+    )
 
 
 h, k = symbols("h k", integer=True, positive=True)
@@ -272,16 +253,7 @@ neurons_freeze = claim(
     ),
     parts={
         f"{depth} hidden layer{'s' * (depth > 1)}": [
-            Scaling(
-                name="the largest change over the quantile of a Gaussian, at a training point",
-                draw=partial(largest, depth=depth),
-                exponent=-0.5,
-                sizes=WIDTHS[depth],
-                count=160,
-                budget=4,
-                resolution=0.3,
-                shifts=(-1.0, -0.5, 0.5, 1.0),
-            )
+            falling("the largest change over the quantile of a Gaussian, at a training point", largest, depth, 0.3)
         ]
         for depth in (1, 2)
     },
@@ -308,14 +280,14 @@ features_move = claim(
         "the normalised features sqrt(2/m) h move by O(m^(-1/2)), their inner products by O(1/m)",
     ),
     formulas=("orthant-2", "orthant-3", "orthant-4", "feature-deviation"),
-    derivations=(orthants.four,),
+    derivations=(orthant_probabilities.four,),
     parts={
         "the limit for one hidden layer": [
             Identity(name="for every width", derivation=moving.one_hidden_layer, claimed=c_phi * gates * x1 * x2),
             Identity(
                 name="one training point",
                 derivation=moving.one_training_point,
-                claimed=2 * q**2 * r13 * r23 * (Rational(1, 8) + (asin(r12) + asin(r13) + asin(r23)) / (4 * pi)),
+                claimed=2 * q**2 * r13 * r23 * orthants.THREE,
             ),
             Expectation(
                 name="to first order, width 4",
@@ -355,28 +327,11 @@ features_move = claim(
         ],
         **{
             f"trained networks of {depth} hidden layer{'s' * (depth > 1)} approach it": [
-                Scaling(
-                    name="the relative distance, given each network's outputs",
-                    draw=partial(distance, depth=depth),
-                    exponent=-0.5,
-                    sizes=WIDTHS[depth],
-                    count=160,
-                    budget=4,
-                    resolution=0.4,
-                    shifts=(-1.0, -0.5, 0.5, 1.0),
-                )
+                falling("the relative distance, given each network's outputs", distance, depth, 0.4)
             ]
             for depth in (1, 2)
         },
-        "the orthant probabilities": [
-            Identity(name="two", derivation=orthants.two, claimed=Rational(1, 4) + asin(r12) / (2 * pi)),
-            Identity(
-                name="three",
-                derivation=orthants.three,
-                claimed=Rational(1, 8) + (asin(r12) + asin(r13) + asin(r23)) / (4 * pi),
-            ),
-            *(chamber_evidence(name) for name in CHAMBERS),
-        ],
+        "the orthant probabilities": orthants.EVIDENCE,
         "inner products change": [
             mean_given_outputs(1, 512),
             variance_given_outputs(1, 512),

@@ -13,17 +13,18 @@ from sympy import Expr, Integer
 from numerics import correlations
 from numerics.activations import pointwise
 from numerics.empirical import empirical_ntk, jacobian
-from numerics.exponents import Statistic
 from numerics.gradients import pullback
 from numerics.networks import MLP
 from numerics.symmetries import balance, generators, permuted, rescaled, squares
 from theory import symmetries
 from theory.activations import Activation, Identity, LeakyReLU, ReLU, Sin, Softplus, Tanh
+from theory.derivation import Derivation
 
 from ..claims import claim
 from ..evidence import Identity as IdentityEvidence
-from ..evidence import Property, Scaling
+from ..evidence import Property
 from ..verdicts import Verdict
+from .medians import median_scaling
 from .sources import WEAK_CORRELATIONS
 
 Vector = NDArray[np.float64]
@@ -211,8 +212,8 @@ def change_of_a_step(rng: np.random.Generator, size: int, count: int) -> Vector:
     return np.abs(changes[1] - changes[0])
 
 
-def _identity(name: str, derivation: object, claimed: Expr | int) -> IdentityEvidence:
-    return IdentityEvidence(name=name, derivation=derivation, claimed=claimed)  # type: ignore[arg-type]
+def _identity(name: str, derivation: Callable[[], Derivation], claimed: Expr | int) -> IdentityEvidence:
+    return IdentityEvidence(name=name, derivation=derivation, claimed=claimed)
 
 
 ALPHA, THETA = symmetries.alpha, next(iter(symmetries.rescaled_kernel().conclusion.free_symbols - {symmetries.alpha}))
@@ -326,28 +327,8 @@ parameter_symmetries = claim(
                     **_not_homogeneous(step_adds_its_square),
                 },
             ),
-            Scaling(
-                name="one step of size 1/n",
-                draw=change_of_a_step,
-                exponent=-2.0,
-                sizes=(8, 16, 32, 64),
-                statistic=Statistic.QUANTILE,
-                count=2000,
-                budget=8,
-                resolution=0.4,
-                shifts=(-1.0, -0.5, 0.5, 1.0),
-            ),
-            Scaling(
-                name="the time 1 in n steps",
-                draw=drift,
-                exponent=-1.0,
-                sizes=(32, 64, 128, 256),
-                statistic=Statistic.QUANTILE,
-                count=1000,
-                budget=8,
-                resolution=0.4,
-                shifts=(-1.0, -0.5, 0.5, 1.0),
-            ),
+            median_scaling("one step of size 1/n", change_of_a_step, -2.0, (8, 16, 32, 64), count=2000, resolution=0.4),
+            median_scaling("the time 1 in n steps", drift, -1.0, (32, 64, 128, 256), count=1000, resolution=0.4),
         ],
     },
     derivations=(symmetries.rescaled_output, symmetries.euler, symmetries.transformed_derivative),

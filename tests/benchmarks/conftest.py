@@ -26,19 +26,24 @@ def on_demand(request: pytest.FixtureRequest) -> None:
 
 
 @pytest.fixture
-def bench(request: pytest.FixtureRequest) -> Callable[..., list[Row]]:
-    """`checks.bench.compare`, whose rows are filed, and shown at the end."""
+def filed(request: pytest.FixtureRequest) -> Callable[[list[Row]], list[Row]]:
+    """Files rows, which are shown at the end."""
     file = request.config.getoption("benchmark_rows", default=None)
 
-    def filed(*arguments: Any, **options: Any) -> list[Row]:
-        rows = compare(*arguments, **options)
+    def file_them(rows: list[Row]) -> list[Row]:
         request.config.stash.setdefault(_ROWS, []).extend(rows)
         if file:
             with Path(file).open("a", encoding="utf-8") as lines:
                 lines.writelines(json.dumps(asdict(row)) + "\n" for row in rows)
         return rows
 
-    return filed
+    return file_them
+
+
+@pytest.fixture
+def bench(filed: Callable[[list[Row]], list[Row]]) -> Callable[..., list[Row]]:
+    """`checks.bench.compare`, whose rows are filed."""
+    return lambda *arguments, **options: filed(compare(*arguments, **options))
 
 
 @pytest.fixture

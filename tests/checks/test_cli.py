@@ -63,6 +63,7 @@ TINY = {
 def tiny_ledger(monkeypatch, tmp_path):
     """A ledger of tiny claims; the journal goes to an empty folder."""
     monkeypatch.setattr(checks.ledger, "LEDGER", TINY)
+    monkeypatch.setattr(checks.ledger, "CHAPTERS", {"tiny": tuple(TINY.values())})
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
 
@@ -237,7 +238,13 @@ def test_evaluate_prints_the_value_and_says_what_it_changed(limes):
         (("show",), "CLAIM|FORMULA"),
         (("latex", "halff"), "the nearest are half"),
         (("evaluate", "relu-ntc", "--at", "rho=0", "L=1"), "the nearest are relu-ntk"),
-        (("evaluate", "relu-ntk", "--at", "rho=0"), "L = missing"),
+        (("evaluate", "relu-ntk", "--at", "rho=0"), "L is missing: give an integer in [0, oo)"),
+        (("evaluate", "relu-ntk", "--at", "rho=nan", "L=1"), "limes: rho = nan: this is not a number; give one"),
+        (
+            ("evaluate", "relu-ntk", "--at", "rho=1e400", "L=1"),
+            "1" + "0" * 39 + "…" + "0" * 20 + " (401 characters): give",
+        ),
+        (("evaluate", "ridge-filter-constant", "--at", "rho=0"), "ridge-filter-constant has no parameters"),
         (("evaluate", "relu-ntk", "--at", "rho=0", "L=1", "s=2"), "the parameters of relu-ntk are rho, L"),
         (("evaluate", "relu-ntk", "--at", "rho=2", "L=1"), "rho = 2: give a number in [-1, 1]"),
         (("evaluate", "relu-ntk", "--at", "rho=0", "L=1.5"), "give an integer"),
@@ -260,6 +267,14 @@ def test_bad_usage_is_said_in_a_sentence(limes, arguments, words):
     assert out == ""
     assert words in err
     assert time.perf_counter() - start < 5
+
+
+def test_the_help_shows_every_summary_whole(limes):
+    code, out, _ = limes("--help")
+    assert code == 0
+    assert all(len(line) <= 80 for line in out.splitlines())
+    summaries = re.findall(r"^  [a-z]+ +[A-Z].*\w\.$", out, re.MULTILINE)  # one that is cut off ends in three dots
+    assert len(summaries) == len(app.registered_commands)
 
 
 QUICK_EXAMPLES = {"list", "evaluate", "limit", "plot"}  # the others take minutes, or serve a page
@@ -311,8 +326,22 @@ def test_a_full_disk_is_said_in_a_sentence(arguments):
         env={"PYTHONPATH": checks.__path__[0] + "/..", "PATH": "/usr/bin:/bin"},
     )
     assert done.returncode == 2
-    assert "No space left on device" in done.stderr
+    assert ": No space left on device" in done.stderr or "(No space left on device)" in done.stderr
+    assert "Errno" not in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_a_stream_that_is_closed_is_no_error(closed):
+    done = subprocess.run(
+        f"{sys.executable} -c 'from checks.cli import main; main()' show relu-ntk {closed}",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PYTHONPATH": checks.__path__[0] + "/..", "PATH": "/usr/bin:/bin"},
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_reader_that_goes_away_is_no_error():

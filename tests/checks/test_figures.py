@@ -210,7 +210,7 @@ def test_the_numbers_and_the_figure_at_once(limes, tmp_path):
         (("tiny", "-o", "-"), "output = -: give a file"),
         (("tiny", "-o", "/nowhere/wave.svg"), "--output = /nowhere/wave.svg: give a file that can be written (No such"),
         (("tiny", "-o", "folder.svg"), "give a file that can be written (Is a directory)"),
-        (("-o", "wave.svg"), "FIGURE = missing: name the figure"),
+        (("-o", "wave.svg"), "FIGURE is missing: name the figure"),
         (("tiny", "--seed", "-1"), "--seed"),
     ],
 )

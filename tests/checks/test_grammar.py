@@ -78,7 +78,6 @@ def test_infinity_only_where_it_is_allowed():
 @pytest.mark.parametrize(
     ("text", "place", "remedy"),
     [
-        ("", "at the end", "a number, a name or an opening bracket is missing"),
         ("1 +", "at the end", "a number, a name or an opening bracket is missing"),
         ("(1", "at the end", "a closing bracket is missing"),
         ("1)", "column 2", "no bracket is open"),
@@ -90,36 +89,38 @@ def test_infinity_only_where_it_is_allowed():
         ("__import__('os').system('ls')", "column 12", "this character has no meaning here"),
         ("1;2", "column 2", "this character has no meaning here"),
         ("1\n+2", "column 2", "this character has no meaning here"),
-        ("１", "column 1", "this character has no meaning here"),
-        ("rh0 + 1", "column 1", r"unknown name; did you mean rho\?"),
+        ("１", "", "this character has no meaning here"),
+        ("rh0 + 1", "", r"unknown name; did you mean rho\?"),
+        ("nan", "", "this is not a number"),
+        ("1 + inf", "column 5", "infinity is not allowed here"),
         ("1 + sine(1)", "column 5", "unknown function; did you mean sin or asin"),
-        ("h(1)", "column 1", "unknown function"),
-        ("sin", "column 1", r"this function needs an argument: sin\(…\)"),
-        ("__class__", "column 1", "unknown name"),
-        ("lambda", "column 1", "unknown name"),
+        ("h(1)", "", "unknown function"),
+        ("sin", "", r"this function needs an argument: sin\(…\)"),
+        ("__class__", "", "unknown name"),
+        ("lambda", "", "unknown name"),
         ("1/0", "column 2", "division by zero"),
         ("1/(h-h)", "column 2", "division by zero"),
         ("0^-1", "column 2", "undefined here"),
-        ("log(0)", "column 1", "undefined here"),
-        ("tan(pi/2)", "column 1", "undefined here"),
-        ("sqrt(-1)", "column 1", "not a real number"),
+        ("log(0)", "", "undefined here"),
+        ("tan(pi/2)", "", "undefined here"),
+        ("sqrt(-1)", "", "not a real number"),
         ("1 + log(-2)", "column 5", "not a real number"),
-        ("acos(2)", "column 1", "not a real number"),
+        ("acos(2)", "", "not a real number"),
         ("(-8)^(1/3)", "column 5", "not a real number"),
         ("(" * 60 + "1" + ")" * 60, "column 51", "nested more than 50 deep"),
         ("-" * 60 + "1", "column 51", "nested more than 50 deep"),
         ("h^" * 60 + "h", "column 102", "nested more than 50 deep"),
         ("sin(1+" * 40 + "h" + ")" * 40, "column", "deep; simplify it"),
-        ("1e10001", "column 1", "a decimal exponent beyond 10000"),
+        ("1e10001", "", "a decimal exponent beyond 10000"),
         ("1e99999999999999999999999", "column 1", "a decimal exponent beyond 10000"),
-        ("1e9999", "column 1", "more than 4000 digits"),
+        ("1e9999", "", "more than 4000 digits"),
         ("big*big*big*big*big", "column 16", "more than 4000 digits"),
         ("9^9^9^9", "column 4", "more than 4000 digits"),
         ("9**9**9", "column 2", "more than 4000 digits"),
         ("sqrt(2)^1000000000", "column 8", "more than 4000 digits"),
         ("(2*pi)^1000000000", "column 7", "more than 4000 digits"),
         ("pi^1000000000", "column 3", "more than 4000 digits"),
-        ("exp(-1e9)", "column 1", "more than 4000 digits"),
+        ("exp(-1e9)", "", "more than 4000 digits"),
         ("acos(cos((-pi)^((1e9)*(100))))", "column 15", "more than 4000 digits"),
         ("exp(exp(5))*exp(exp(exp(exp(2))))", "column 13", "more than 4000 digits"),
         ("2^(1/1e900)", "column 2", "too large a numerator or denominator"),
@@ -144,10 +145,16 @@ def test_refusals_are_quick_and_name_the_place_and_the_remedy(text: str, place: 
 
 
 def test_long_texts_are_refused():
-    with pytest.raises(InvalidInput, match="1001 characters; give at most 1000"):
+    with pytest.raises(InvalidInput, match=r"\(1001 characters\): give at most 1000 characters"):
         parse("1" * 1001)
     assert parse("1" * 1000) == (10**1000 - 1) // 9
     assert parse("+".join(["1"] * 500)) == 500
+
+
+@pytest.mark.parametrize("text", ["", " ", "\t"])
+def test_no_text_is_missing(text):
+    with pytest.raises(InvalidInput, match="expression is missing: give a number or a formula"):
+        parse(text)
 
 
 @pytest.mark.parametrize("text", [None, 3, b"1", ["1"]])
@@ -182,11 +189,13 @@ def test_assignments_use_the_names_before_them():
         (["1h=2"], "write name=value"),
         (["=2"], "write name=value"),
         ([None], "write name=value"),
-        (["a=b", "b=1"], r'a = a=b: column 3, at "b": unknown name'),
-        (["rate = 2*"], "rate = rate = 2.*: at the end"),
+        (["a=b", "b=1"], "a = b: unknown name"),
+        (["rate = 2*"], r"^rate = 2\*: at the end"),
+        (["rate = 2*h"], r'^rate = 2\*h: column 3, at "h": unknown name'),
+        (["rate ="], "^rate is missing: give a number or a formula"),
         (["h=1", "h=2"], "h was given a value before"),
         (["pi=3"], "name = pi"),
-        (["a==2"], 'a = a==2: column 3, at "=2"'),
+        (["a==2"], "a = =2: this character has no meaning"),
         (["L=oo"], "infinity is not allowed"),
     ],
 )
@@ -329,7 +338,7 @@ def test_curves_may_use_new_positive_symbols_and_each_other() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("rho=1-c/H^2", 'column 9, at "H": unknown name; did you mean h'),
+        ("rho=1-c/H^2", '^rho = 1-c/H.2: column 5, at "H": unknown name; did you mean h'),
         ("rho=2c", "a product is written"),
         ("rho=foo(h)", "unknown function"),
         ("rho=sqrt", "needs an argument"),

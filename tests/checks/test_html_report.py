@@ -1,19 +1,27 @@
 """The page of a run: it needs nothing else, all that was found is in it, and text in a claim is text in the page."""
 
 import re
+import unicodedata
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from sympy import Integer
 
-from checks import Correction, Identity, Source, Verdict, claim
+from checks import Correction, Identity, Level, Source, Verdict, claim
 from checks.drawing import Drawing
 from checks.findings import DISCOVERIES
 from checks.html_report import html_report
 from checks.ledger import CHAPTERS, LEDGER
+from checks.markup import element
+from checks.mathml import ELEMENTS, sentence
+from checks.meanings import KINDS
 from checks.plot import Axis, Chart, Figure, Panel, Series
 from checks.recorded import RecordedRun
+from theory.errors import InvalidInput
 
 VOID = {"meta"}
 ATTACK = "</style></title><script>alert(1)</script><img src=x onerror=alert(2)>\"'&amp; $x^2$ $\\href{javascript:3}{y}$"
@@ -49,6 +57,9 @@ class Reader(HTMLParser):
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
 
+    def handle_comment(self, data):
+        raise AssertionError(f"a comment: {data}")
+
     def handle_data(self, data):
         if "style" not in self.open:
             self.words.append(data)
@@ -59,6 +70,11 @@ class Reader(HTMLParser):
     @property
     def text(self):
         return " ".join("".join(self.words).split())
+
+
+def as_read(text):
+    """A sentence of a claim as it is read in the page."""
+    return " ".join("".join(element("p", *sentence(text)).itertext()).split())
 
 
 def drawing(name, *claims):
@@ -115,23 +131,54 @@ def test_findings_come_first_then_all_claims_by_chapter(page, read):
 def test_all_that_is_known_of_a_claim_is_there(unjudged):
     one = LEDGER["depth-spectrum"]
     text = Reader(html_report(unjudged([one], survived=["x -> 2 x"], detail="the detail"))).text
-    for sentence in (one.title, str(one.source), *one.conditions, *one.findings, one.correction.text, "the detail"):
-        assert sentence.replace(">=", "≥").replace("<=", "≤").replace("->", "→") in text
+    for words in (one.title, str(one.source), *one.conditions, *one.findings, one.correction.text, "the detail"):
+        assert as_read(words) in text
     assert "Verdict: corrected" in text
     assert "5 of 6survived: x -> 2 x" in text
     assert f"limes verify {one.id} --level quick --seed 5 --evidence (10 s)" in text
-    assert all(part in text for part in (*one.parts, *one.correction.parts))
+    assert all(as_read(part) in text for part in (*one.parts, *one.correction.parts))
     supported = unjudged([LEDGER["nngp-limit"]])
     assert "0.0046" in Reader(html_report(supported)).text
 
 
 def test_every_finding_is_there_and_only_those_of_the_run(read, unjudged):
-    assert all(one.so in read.text and one.said in read.text and one.command in read.text for one in DISCOVERIES)
+    for one in DISCOVERIES:
+        assert as_read(one.so) in read.text
+        assert as_read(one.said) in read.text
+        assert f"limes verify {one.claim} --level quick --seed 5 --evidence" in read.text
     text = Reader(html_report(unjudged([LEDGER["depth-rate"]]))).text
-    assert [one.so for one in DISCOVERIES if one.so in text] == [
+    assert [one.so for one in DISCOVERIES if as_read(one.so) in text] == [
         "the distance is (3/8) log(L)/L + O(1/L), for all inputs"
     ]
     assert "None in these claims." in Reader(html_report(unjudged([LEDGER["arccos-kernels"]]))).text
+
+
+def test_the_time_of_a_claim_is_the_same_wherever_it_stands(unjudged):
+    run = replace(unjudged([LEDGER["depth-rate"]]), level=Level.STANDARD, seed=0)
+    run = replace(run, claims=(replace(run.claims[0], seconds=1234.0),))  # not what findings.py has
+    assert Reader(html_report(run)).text.count("limes verify depth-rate --evidence (20 min)") == 2
+
+
+def test_kinds_of_evidence_are_explained_where_they_are_used(read, unjudged):
+    against = KINDS["approach"]
+    assert against in read.text
+    assert against not in Reader(html_report(unjudged([LEDGER["arccos-kernels"]]))).text
+
+
+def test_evidence_is_folded_unless_something_is_to_be_seen(unjudged):
+    def is_open(run):
+        ((_, attributes),) = [one for one in Reader(html_report(run)).elements if one[0] == "details"]
+        return "open" in attributes
+
+    claims = [LEDGER["depth-rate"]]
+    assert not is_open(unjudged(claims))
+    assert is_open(unjudged(claims, survived=["x"]))
+    assert is_open(unjudged(claims, verdict=Verdict.SUPPORTED))
+    assert "Evidence: 1 proved, 6 of 6 mutants rejected" in Reader(html_report(unjudged([one_piece()]))).text
+
+
+def one_piece():
+    return claim(id="own", statement="1", evidence=EVIDENCE)
 
 
 def test_what_is_not_as_recorded_is_said_at_the_top_in_the_findings_and_at_the_claim(unjudged):
@@ -139,12 +186,12 @@ def test_what_is_not_as_recorded_is_said_at_the_top_in_the_findings_and_at_the_c
     assert "Not as recorded: depth-rate." in text
     assert "this run: undecided" in text
     assert "Verdict: undecided (recorded: corrected)" in text
-    own = claim(id="own", statement="1", evidence=EVIDENCE)
-    assert "Verdict: refuted (it should hold)" in Reader(html_report(unjudged([own], verdict=Verdict.REFUTED))).text
+    page = html_report(unjudged([one_piece()], verdict=Verdict.REFUTED))
+    assert "Verdict: refuted (it should hold)" in Reader(page).text
 
 
 def test_a_figure_stands_once_at_the_first_of_its_claims(page):
-    assert page.count("<svg") == 2
+    assert page.count("<figure") == page.count("The caption of ") == 2
     at = page.index("The title of rate")
     assert page.index('id="claim-depth-limit"') < at < page.index('id="claim-depth-rate"')
 
@@ -163,13 +210,40 @@ def test_text_in_a_claim_is_text_in_the_page(unjudged):
     assert "".join(read.words).count("<script>alert(1)</script>") >= 10
 
 
-def test_an_id_from_elsewhere_is_text_too(unjudged):
-    data = {"schema": 1, "version": ATTACK, "seed": 0, "level": "quick", "claims": []}
-    one = {"id": ATTACK, "title": "t", "source": "s", "statement": "x", "verdict": "proved", "expected": None}
-    one |= {"hypotheses": [], "conditions": [], "findings": [], "correction": None, "evidence": [], "seconds": 1}
-    read = Reader(html_report(RecordedRun.from_json(data | {"claims": [one]})))
-    assert "script" not in {tag for tag, _ in read.elements}
-    assert f"claim-{ATTACK}" in read.all("id")
+def foreign(text):
+    """A run as a file may hold it, with this text wherever there is one."""
+    piece = {"name": text, "kind": text, "part": text, "corrects": True, "verdict": "refuted", "detail": text}
+    piece |= {"resolution": None, "mutants": {"tried": 1, "survived": [text]}}
+    one = {"id": text, "title": text, "source": text, "statement": text, "verdict": "corrected", "expected": None}
+    one |= {"hypotheses": [text], "conditions": [text], "findings": [text], "seconds": 1, "evidence": [piece]}
+    one |= {"correction": {"text": text, "latex": text}}
+    return {"schema": 1, "version": text, "seed": 0, "level": "quick", "claims": [one]}
+
+
+KNOWN = {tag for tag, _ in Reader(html_report(RecordedRun.from_json(foreign("one")))).elements}
+KNOWN |= {"math", "code", "sub", "sup", *ELEMENTS}  # what formulas are made of
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@example("\u202e]]>\u2066")  # from right to left, and an end of CDATA
+@example("<!-- --><script>")
+@example("&lt;script&gt;$<script>$\\text{<script>}")
+@example("\ufffe\ufdd0")
+@example(ATTACK)
+@given(st.text(min_size=1, max_size=40))
+def test_whatever_a_file_holds_is_text_or_refused_in_a_sentence(text):
+    if any(unicodedata.category(one) in ("Cc", "Cs") and one not in "\n\t" for one in text):
+        with pytest.raises(InvalidInput, match="without control characters or halves of characters") as refused:
+            RecordedRun.from_json(foreign(text))
+        assert str(refused.value).isprintable()
+        return
+    run = RecordedRun.from_json(foreign(text))
+    page = html_report(run)
+    read = Reader(page.encode("utf-8").decode("utf-8"))
+    assert {tag for tag, _ in read.elements} <= KNOWN
+    assert f"claim-{text}" in read.all("id")
+    inside = [attributes for tag, attributes in read.elements if tag == "bdi"]
+    assert len(inside) == page.count("<bdi>") >= 2  # the title, here and in the contents
 
 
 def test_it_is_the_same_each_time(page, unjudged):

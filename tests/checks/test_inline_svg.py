@@ -6,7 +6,7 @@ from xml.etree.ElementTree import tostring
 import pytest
 
 from checks.drawing import Drawing
-from checks.inline_svg import inline_svg
+from checks.inline_svg import inline_figure
 from checks.plot import Axis, Chart, Figure, Kind, Panel, Series
 
 SERIES = (Series("a < b", (1, 2), (1, 2)), Series("points", (1, 2), (2, 1), Kind.POINTS, 1, (0.1, 0.1)))
@@ -20,11 +20,20 @@ def drawing(name):
 
 @pytest.fixture(scope="module")
 def pair():
-    return [inline_svg(drawing(name)) for name in ("one", "two")]
+    letters = set()
+    return [inline_figure(drawing(name), letters) for name in ("one", "two")]
+
+
+def text(made):
+    return tostring(made, encoding="unicode", method="html")
 
 
 def ids(made):
     return [part.attrib["id"] for part in made.iter() if "id" in part.attrib]
+
+
+def references(made):
+    return set(re.findall(r'(?:href="|url\()#([^")]+)', text(made)))
 
 
 def test_no_two_ids_in_a_page_are_the_same(pair):
@@ -33,38 +42,61 @@ def test_no_two_ids_in_a_page_are_the_same(pair):
     assert len(set(found)) == len(found)
 
 
-def test_every_reference_is_to_something_in_the_same_drawing(pair):
-    for made in pair:
-        text = tostring(made, encoding="unicode", method="html")
-        references = re.findall(r'(?:href="|url\()#([^")]+)', text)
-        assert len(references) > 20
-        assert set(references) <= set(ids(made))
+def test_every_reference_is_to_something_in_the_page_and_everything_with_an_id_is_referred_to(pair):
+    one, two = pair
+    assert len(references(one)) > 15
+    assert references(one) | {"one--title"} == set(ids(one))
+    assert references(two) <= {*ids(one), *ids(two)}
+
+
+def test_only_letters_are_shared(pair):
+    two = pair[1]
+    shared = references(two) - set(ids(two))
+    assert shared
+    assert all(name.startswith("DejaVuSans") for name in shared)
+    assert references(inline_figure(drawing("two"))) == references(two)
 
 
 def test_nothing_in_it_reaches_beyond_it(pair):
     for made in pair:
-        assert {part.tag for part in made.iter()} <= {
-            "svg",
-            "title",
-            "desc",
-            "defs",
-            "g",
-            "path",
-            "use",
-            "clipPath",
-            "rect",
-        }
-        assert "http" not in tostring(made, encoding="unicode", method="html")
+        drawn = {part.tag for svg in made.iter("svg") for part in svg.iter()}
+        assert drawn <= {"svg", "defs", "g", "path", "use", "clipPath", "rect"}
+        assert "http" not in text(made)
 
 
-def test_it_says_what_it_shows(pair):
+def test_its_words_are_of_the_page_and_stand_there_once(pair):
     made = pair[0]
-    named = {part.attrib["id"]: part.text for part in made.iter() if part.tag in ("title", "desc")}
-    assert made.get("role") == "img"
-    assert named[made.get("aria-labelledby")] == "The title of one & more"
-    assert named[made.get("aria-describedby")] == "A caption, 1 < 2."
+    title = made.find("p")
+    assert (title.text, title.get("id")) == ("The title of one & more", "one--title")
+    assert made.find("figcaption").text == "A caption, 1 < 2."
+    assert ["".join(item.itertext()) for item in made.find("ul")] == ["a < b", "points"]
+    assert [svg.get("aria-labelledby") for svg in made.find("div")] == ["one--title"]
+
+
+def test_a_panel_can_be_read_on_a_phone(pair):
+    """390 pixels less the margins of 0.8rem: letters of 9 points, and of 70 % of that in an exponent."""
+    (panel,) = pair[0].find("div")
+    _, _, width, height = map(float, panel.get("viewBox").split())
+    assert 9 * 0.7 * (390 - 2 * 0.8 * 16) / width > 9
+    assert height < width
+    assert "width" not in panel.attrib
+
+
+def test_black_and_white_are_the_colours_of_the_page(pair):
+    drawn = text(pair[0])
+    assert "#000000" not in drawn
+    assert "#ffffff" not in drawn
+    assert "stroke: currentColor" in drawn
+    assert "fill: var(--paper)" in drawn
+
+
+def test_lengths_are_rounded_and_scales_are_not():
+    (panel,) = inline_figure(drawing("one")).find("div")
+    lengths = [part.get(name, "") for part in panel.iter() for name in ("d", "x", "y")]
+    assert not any(re.search(r"\.\d{3}", length) for length in lengths)
+    letter = next(part for part in panel.iter("path") if part.get("id", "").startswith("DejaVuSans"))
+    assert letter.get("transform") == "scale(0.015625)"
 
 
 def test_it_is_the_same_each_time(pair):
-    again = inline_svg(drawing("one"))
-    assert tostring(again, method="html") == tostring(pair[0], method="html")
+    assert text(inline_figure(drawing("one"))) == text(pair[0])

@@ -12,9 +12,11 @@ from sympy import Function, Interval, Limit, Symbol, cos, expand, log, oo, pi, s
 
 from checks import Correction, Identity, Source, claim
 from checks import Limit as LimitEvidence
-from checks.latex import checked_derivations, document, statement
+from checks.latex import checked_derivations, document, for_a_paper, notation, statement
 from checks.ledger import LEDGER
 from theory.derivation import Derivation, How, Outcome
+from theory.layout import PAGE, breadth
+from theory.notation import Meaning
 from theory.reasons import Algebra
 
 x = symbols("x", real=True)
@@ -62,6 +64,7 @@ def one_step(reason, because="a reason", name="q", start=SINE, end=DOUBLE_ANGLE,
     return Derivation(start, name, **fields).then(end, because=because, reason=reason)
 
 
+PAPER = r"\documentclass{article}\usepackage{amsmath}\begin{document}Some words.\input{derivation}\end{document}"
 needs_tex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
 
 
@@ -127,10 +130,20 @@ def test_a_line_off_the_page_would_have_been_seen(tmp_path):
 
 @needs_tex
 @pytest.mark.parametrize("id", LEDGER)
-def test_the_documents_of_the_ledger_compile_and_stay_on_the_page(tmp_path, id):
+def test_what_goes_into_a_paper_compiles_in_a_plain_article_and_stays_in_its_lines(tmp_path, id):
     derivations = checked_derivations(LEDGER[id])
     assert [doubt for derivation in derivations for doubt in derivation.doubts] == []
-    assert overfull(compile_document(tmp_path, document(LEDGER[id], derivations))) == []
+    (tmp_path / "derivation.tex").write_text(text := for_a_paper(LEDGER[id], derivations), encoding="utf-8")
+    assert [points for points in overfull(compile_document(tmp_path, PAPER)) if points > 1] == []
+    assert [line for line in text.splitlines() if len(line) > 80] == []
+    assert "Without a definition here" not in text
+
+
+@needs_tex
+@pytest.mark.parametrize("id", ["depth-rate", "norm-balance-scheduler"])
+def test_a_document_compiles_and_stays_on_the_page(tmp_path, id):
+    log_ = compile_document(tmp_path, document(LEDGER[id], checked_derivations(LEDGER[id])))
+    assert [points for points in overfull(log_) if points > 1] == []
 
 
 def test_only_amsmath_is_used():
@@ -163,7 +176,7 @@ def test_every_derivation_is_printed_with_its_title_domain_and_reasons():
         2 * sin(x) * cos(x), because="as said", reason=Algebra(), using=(lemma,)
     )
     lemma_latex, theorem_latex = (one.to_latex() for one in checked_derivations(derived(made)))
-    assert lemma_latex.startswith(r"\paragraph{A lemma, for $x \in \left[0, \pi\right]$}")
+    assert lemma_latex.startswith(r"\paragraph{A lemma} For $x \in [0, \pi]$:")
     assert r"\text{(the double angle)}" in lemma_latex
     assert theorem_latex.startswith(r"\paragraph{A theorem}")
 
@@ -183,3 +196,33 @@ def test_a_line_that_is_not_proved_says_so_and_a_doubtful_one_is_reported(how, w
     (one,) = checked_derivations(derived(one_step(Because(how, "12 points"), end=end, title="A test")))
     assert words in one.to_latex().replace("\n", " ")
     assert one.doubts == ([f"A test: {how.value}: a reason"] if doubtful else [])
+
+
+@pytest.mark.parametrize("statement_", [r"a = \text{" + "some long words " * 12 + "}", "x = " + " + ".join("y" * 60)])
+def test_a_wide_statement_is_broken_where_it_can_be(statement_):
+    rows_ = statement(claim(id="one", statement=statement_, evidence=[Identity(derivation=x, claimed=x)])).split(r" \\")
+    assert len(rows_) > 2
+    assert all(breadth(re.sub(r"\\(begin|end)\{gather\*\}|%.*", "", row)) <= PAGE for row in rows_)
+
+
+def test_blackboard_letters_are_defined_where_they_are_used():
+    line = r"\providecommand{\mathbb}{\mathbf} % for want of amsfonts"
+    assert line not in for_a_paper(derived(one_step(Algebra())))
+    assert for_a_paper(derived(one_step(Algebra()), statement=r"x \in \mathbb{R}")).startswith(line)
+
+
+def test_the_notation_says_what_the_symbols_are():
+    height = Symbol("H")
+    meaning = Meaning(height, "the height of 50% of them", lambda: {height: 2 * x})
+    made = one_step(
+        Algebra(), start=height + x, end=x + height, name="q", domain={x: Interval(0, pi)}, where=(meaning,)
+    )
+    assert notation(checked_derivations(derived(made))) == (
+        "\\paragraph{Notation}\n$H$ is the height of 50\\% of them, $H = 2 x$."
+    )
+    assert notation(checked_derivations(derived(one_step(Algebra(), domain={x: Interval(0, pi)})))) == ""
+
+
+def test_what_is_not_defined_is_said():
+    made = one_step(Algebra(), r"as $\kappa$ is", name="q_k")
+    assert notation(checked_derivations(derived(made))).endswith(r"Without a definition here: $\kappa$, $x$.")

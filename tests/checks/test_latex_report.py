@@ -3,14 +3,17 @@ r"""The LaTeX of a run: pdflatex compiles it, all stays on the page, and nothing
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 from sympy import Integer
 
 from checks import Correction, Identity, Source, Verdict, claim
+from checks.drawing import Drawing
 from checks.findings import DISCOVERIES
-from checks.latex_report import latex_report, sentence
+from checks.latex_report import figures_folder, latex_report, sentence, write_figures
 from checks.ledger import LEDGER
+from checks.plot import Axis, Chart, Figure, Panel, Series
 
 needs_tex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
 ATTACK = r"50% & #1 {x} \input{/etc/passwd} \end{document} $\gdef\section{}$ ~ ^ _ < > | ρ₁² “日本” 5$ " + "long " * 60
@@ -70,12 +73,12 @@ def test_nothing_in_a_claim_is_a_command(unjudged):
 
 def test_only_standard_packages_are_used(unjudged):
     packages = re.findall(r"\\usepackage\{(.*)\}", latex_report(unjudged([])))
-    assert packages == ["amsmath", "amssymb", "array", "bm", "longtable"]
+    assert packages == ["amsmath", "amssymb", "array", "bm", "graphicx", "longtable"]
 
 
 def test_all_that_is_known_of_a_claim_is_there(unjudged):
     one = LEDGER["depth-rate"]
-    text = latex_report(unjudged([one], survived=["x -> 2"], detail="the detail"))
+    text = latex_report(unjudged([one], survived=["x -> 2"], detail="the detail")).replace("\n  ", " ")
     for known in (one.title, str(one.source), *one.hypotheses, *one.findings, one.correction.text, "the detail"):
         assert sentence(known) in text
     for known in (one.statement, one.correction.latex, r"\textbf{corrected}", "5 of 6", "limes plot depth-rate"):
@@ -104,3 +107,45 @@ def test_what_is_not_as_recorded_is_said(unjudged):
 )
 def test_sentences(text, code):
     assert sentence(text) == code
+
+
+def plotted(name, *claims, caption=ATTACK):
+    chart = Chart((Panel(Axis("x"), Axis("y"), (Series("a", (1, 2), (1, 2)),)),), 1, caption)
+    return Drawing(Figure(name, ATTACK, claims, lambda seed: chart), 0, chart)
+
+
+@needs_tex
+def test_plots_are_files_beside_the_document_each_at_its_first_claim(tmp_path, unjudged):
+    pytest.importorskip("matplotlib")
+    claims = [LEDGER["depth-limit"], LEDGER["depth-rate"]]
+    drawings = [plotted("one", "depth-rate"), plotted("both", "depth-rate", "depth-limit")]
+    write_figures(drawings, tmp_path / "report.tex")
+    assert sorted(file.name for file in (tmp_path / "report-figures").iterdir()) == ["both.pdf", "one.pdf"]
+    text = latex_report(unjudged(claims), None, drawings, "report-figures")
+    assert text.count(r"\includegraphics") == 2
+    assert (
+        text.index("report-figures/both}") < text.index(sentence(claims[1].title)) < text.index("report-figures/one}")
+    )
+    compiled(tmp_path, text)
+    log = compiled(tmp_path, text)
+    assert [points for points in overfull(log) if points > 1] == []
+    assert "undefined references" not in log
+
+
+def test_without_plots_the_command_that_draws_each_is_there(unjudged):
+    text = latex_report(unjudged([LEDGER["depth-rate"]]))
+    assert r"\includegraphics" not in text
+    assert r"\texttt{limes plot depth-rate}" in text
+
+
+@pytest.mark.parametrize(
+    ("document", "folder"),
+    [("r.tex", "r-figures"), ("a b/50% #1_x.tex", "a b/50-1-x-figures"), ("r", "r-figures"), ("日.tex", "-figures")],
+)
+def test_the_folder_of_the_plots_is_one_that_tex_can_read(document, folder):
+    assert figures_folder(Path(document)) == Path(folder)
+
+
+def test_no_folder_is_made_for_no_plots(tmp_path):
+    write_figures([], tmp_path / "report.tex")
+    assert list(tmp_path.iterdir()) == []

@@ -24,9 +24,13 @@ def test_early_the_deviation_is_quadratic_in_the_rate():
     assert np.median(found) == pytest.approx(2, abs=0.1)
 
 
-def test_opposite_claims_are_drawn_with_opposite_signs():
-    grown = ledger.growth_with_noise(np.random.default_rng(2), 2)
-    assert (ledger.growth_with_noise(np.random.default_rng(2), 2, sign=-1) == -grown).all()
+def test_contradicting_labels_leave_the_third_order_of_their_scale():
+    """`f − f_lin` is of the second order in the scale; the formula is off by the third, up to a relative `O(scale)`."""
+    small, smaller = (
+        ledger.contradicted(np.random.default_rng(2), 16, 20, steps=60, scale=scale) for scale in (1e-3, 1e-4)
+    )
+    assert small[0] == pytest.approx(100 * smaller[0], rel=0.05)
+    assert np.abs(small[1] - small[0]) == pytest.approx(1000 * np.abs(smaller[1] - smaller[0]), rel=0.2)
 
 
 def test_a_fixed_time_is_the_same_time_at_all_widths_and_rates():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 
@@ -30,10 +28,6 @@ def test_exact_evidence_holds_and_rejects_its_mutants(name: str) -> None:
     assert found.standing is Standing.HOLDS
     assert found.mutants.tried >= 4
     assert not found.mutants.survived
-
-
-def test_a_wrong_number_of_chambers_fails() -> None:
-    assert features.chamber(Fraction(1, 119), "A4").standing is Standing.FAILS
 
 
 @pytest.mark.parametrize("depth", [1, 2])

@@ -47,6 +47,13 @@ def test_it_fits_eighty_columns(limes, arguments):
     assert max(map(len, out.splitlines())) <= 80
 
 
+def test_curves_are_given_like_values_one_or_several_at_a_time(limes):
+    whole = ("two-layer-signal-2", "--let", "h=oo", "--at", "c=2", "--along", "eta1=c*h", "eta2=h")
+    apart = ("two-layer-signal-2", "--along=eta1=c*h", "--along", "eta2=h", "--at", "c=2", "--let", "h=oo")
+    assert limes(*whole) == limes(*apart)
+    assert "eta1 = c*h\n  eta2 = h\n  with c = 2" in limes(*whole)[1]
+
+
 def test_the_symbols_of_a_curve_are_one_unless_said(limes):
     assert "with c = 1; --at gives other values" in limes("descent-filter", "--let", "k=oo", "--along", "x=c/k")[1]
     _, out, _ = limes("relu-ntk-normalised", "--let", "L=oo", "--along", "rho = 1 - c/L^2", "--at", "c=2")
@@ -83,10 +90,10 @@ def test_json(limes):
 
 REFUSED = {
     "no name": (("relu-ntc", "--let", "L=oo"), "the nearest are"),
-    "nothing runs": (("relu-ntk", "--at", "rho=0"), "say which parameter goes where"),
+    "nothing runs": (("relu-ntk", "--at", "rho=0"), "--let is missing: say which parameter goes where, such as L=oo"),
     "two run": (("relu-ntk", "--let", "L=oo", "--let", "rho=1"), "let one go, and say how the other follows"),
     "unknown": (("relu-ntk", "--let", "M=oo"), "the parameters of relu-ntk are rho, L"),
-    "missing": (("relu-ntk", "--let", "L=oo"), "give rho a value in [-1, 1], or a curve in L"),
+    "missing": (("relu-ntk", "--let", "L=oo"), "rho is missing: give it a value in [-1, 1], or a curve in L"),
     "twice": (("relu-ntk", "--let", "L=oo", "--let", "L=oo", "--at", "rho=0"), "given a value before"),
     "twice, a curve": (("relu-ntk", "--let", "L=oo", "--along", "rho=1/L", "--at", "rho=0"), "give it once"),
     "no end": (("relu-ntk", "--let", "L=5", "--at", "rho=0"), "an integer does not approach a number"),
@@ -96,13 +103,19 @@ REFUSED = {
     "no integer": (("relu-ntk", "--let", "rho=1", "--along", "L=1/(1-rho)"), "L is an integer"),
     "case": (
         ("relu-ntk", "--let", "L=oo", "--along", "rho=1-c/l^2"),
-        'column 9, at "l": unknown name; did you mean L?',
+        'rho = 1-c/l^2: column 5, at "l": unknown name; did you mean L?',
     ),
+    "missing ones": (("two-layer-signal-2", "--let", "h=oo"), "or a curve in h; so is eta2"),
+    "infinity": (("relu-ntk", "--let", "L=inf", "--at", "rho=0"), "L = inf: infinity is written oo"),
+    "no number": (("relu-ntk", "--let", "L=oo", "--at", "rho=nan"), "limes: rho = nan: this is not a number; give one"),
+    "nothing": (("relu-ntk", "--let", "L=oo", "--at", "rho="), "rho is missing: give a number or a formula"),
+    "long": (("relu-ntk", "--let", "L=oo", "--at", "rho=1e400"), "00 (401 characters): give a number in [-1, 1]"),
+    "symbol": (("relu-ntk", "--let", "L=oo", "--along", "rho=1-c/L", "c=2"), "a symbol of a curve is a number"),
     "grammar": (("relu-ntk", "--let", "L=oo", "--along", "rho=1-2c"), "a product is written"),
     "python": (("relu-ntk", "--let", "L=oo", "--along", "rho=__import__('os')"), "this character has no meaning"),
     "call": (("relu-ntk", "--let", "L=oo", "--along", "rho=system(1)"), "unknown function"),
     "infinite": (("relu-ntk", "--let", "L=oo", "--at", "rho=oo"), "infinity is not allowed here"),
-    "no equals": (("relu-ntk", "--let", "L"), "write name=value, for instance L=oo"),
+    "no equals": (("relu-ntk", "--let", "L"), "write name=value in one piece, for instance L=oo"),
     "negative": (
         ("relu-ntk", "--let", "L=oo", "--along", "rho=c/L", "--at", "c=-1"),
         "symbols of a curve are positive",

@@ -25,7 +25,7 @@ def test_every_formula_of_the_ledger_can_be_set(name):
     mathml(STATEMENTS[name], display=True)
     shown = displayed(STATEMENTS[name])
     assert "untypeset" not in shown.get("class")
-    assert {node.tag for node in shown.iter()} <= {"div", *ELEMENTS}
+    assert {node.tag for node in shown.iter()} <= {"div", "span", *ELEMENTS}
 
 
 @pytest.mark.parametrize("name", STATEMENTS)
@@ -88,6 +88,14 @@ def test_words_outside_of_brackets_are_text_between_formulas():
     assert [words(one) for one in shown] == ["x=1", "y,", "(ainb)", "⇒z"]
     assert (first.tail, third.tail, fourth.tail) == (" for all ", " weak ", " ")
     assert second.get("displaystyle") == "true"
+
+
+def test_a_long_formula_may_be_broken_before_its_signs_outside_of_brackets():
+    (long,) = displayed(r"L_1 = \frac{(a + b)^2}{h^4} - 2(a + |b|)^2 + \left(c = d\right) + e \to -f + g")
+    assert long.get("class") == "long"
+    assert [words(line) for line in long] == ["L1", "=(a+b)2h4", "−2(a+|b|)2", "+(c=d)", "+e", "→−f", "+g"]
+    assert [line[0].get("form") for line in long] == [None, *["infix"] * 6]
+    assert {line.get("displaystyle") for line in long} == {"true"}
 
 
 def test_words_in_an_index_stay_there():

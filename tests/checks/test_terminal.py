@@ -71,8 +71,10 @@ def test_a_formula_is_shown_with_its_parameters_and_what_it_is(capsys, name):
 
 
 def test_the_list_names_every_claim_and_formula(capsys):
-    text = shown(capsys, show_list, {FULL.id: FULL}, FORMULAS)
-    assert "one-half" in text
+    text = shown(capsys, show_list, {"halves": (FULL,)}, FORMULAS)
+    assert "Claims, chapter_halves\n  one-half" in text
+    assert "  source_W" in text
+    assert "arXiv:1" in text
     assert all(name in text for name in FORMULAS)
 
 

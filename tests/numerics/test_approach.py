@@ -59,12 +59,19 @@ def test_an_infinite_limit_is_compared_by_ratio() -> None:
     assert float(found.rows[-1].ratio) == pytest.approx(1, abs=1e-6)
 
 
-def test_sizes_that_would_take_too_long_are_left_out_and_said() -> None:
+def test_how_many_rows_a_deep_recursion_has_does_not_depend_on_time() -> None:
+    found = run("relu-ntk-normalised", {"L": oo}, {}, {"rho": S.Zero}, count=7, seconds=1000)
+    assert [row.variable for row in found.rows] == [10, 100, 1000, 10**4, 10**5]
+    assert found.notes == ("too deep for a row: L = 1000000, 10000000; evaluate gives the value alone",)
+    assert [row.variable for row in run("relu-ntk", {"L": oo}, {}, {"rho": S.Zero}, digits=300).rows][-1] == 10**4
+
+
+def test_sizes_that_were_not_reached_in_time_are_named() -> None:
     start = time.monotonic()
-    found = run("relu-ntk-normalised", {"L": oo}, {}, {"rho": S.Zero}, count=7, seconds=0.5)
-    assert time.monotonic() - start < 15  # the derivations come first; 10^7 layers would take minutes
-    assert 1 <= len(found.rows) < 7
-    assert any("longer than 0.5 s" in note for note in found.notes)
+    found = run("relu-nngp", {"rho": S.One}, {}, {"L": S(10**6)}, count=3, seconds=0.5)
+    assert time.monotonic() - start < 15  # the derivations come first; a million layers take seconds
+    assert found.rows == ()
+    assert found.notes == ("not within 0.5 s: rho = 1 - 1e-1, 1 - 1e-2, 1 - 1e-3",)
 
 
 def test_where_the_path_enters_the_domain_is_said() -> None:

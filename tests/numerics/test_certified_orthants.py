@@ -3,7 +3,7 @@
 import pytest
 from sympy import Expr, Integer, Rational, asin, cos, pi, sqrt
 
-from checks.ledger.features import CHAMBERS
+from checks.ledger.orthants import CHAMBERS
 from numerics.certified_orthants import ALGORITHMS, orthant3, orthant4
 from numerics.certify import certify
 from theory.errors import InvalidInput, Undecidable

@@ -117,7 +117,7 @@ def test_every_formula_can_be_evaluated(name):
         ("relu-ntk", {"rho": 0, "L": 1}, 0, f"from 1 to {MOST_DIGITS}"),
         ("relu-ntk", {"rho": 0, "L": 1}, 1001, f"from 1 to {MOST_DIGITS}"),
         ("relu-ntk", {"rho": 0, "L": 1}, 15.0, f"from 1 to {MOST_DIGITS}"),
-        ("relu-ntk", {"rho": 0}, 15, "L = missing"),
+        ("relu-ntk", {"rho": 0}, 15, "L is missing: give an integer"),
         ("relu-ntk", {"rho": 0, "L": 1, "s": 1}, 15, "parameters of relu-ntk are rho, L"),
         ("relu-ntk", {"rho": 2, "L": 1}, 15, "number in [-1, 1]"),
         ("relu-ntk", {"rho": 1 + 2.0**-51, "L": 1}, 15, "number in [-1, 1]"),

@@ -7,9 +7,11 @@ from sympy import (
     FiniteSet,
     Function,
     Heaviside,
+    ImageSet,
     IndexedBase,
     Integer,
     Interval,
+    Lambda,
     Max,
     Piecewise,
     Range,
@@ -30,7 +32,7 @@ from sympy import (
     symbols,
 )
 
-from numerics.points import POINTS, Agreement, check_steps, compare, has_value, require_signs
+from numerics.points import POINTS, Agreement, cases, check_steps, compare, has_value, require_signs
 from theory import reasons
 from theory.derivation import Derivation, How, Outcome, Relation
 from theory.errors import InvalidInput
@@ -148,9 +150,30 @@ def test_points_are_drawn_inside(symbol, domain):
 
 
 def test_a_set_in_which_no_point_is_found_leaves_it_undecided():
-    found = compare(floor(x), x, {x: FiniteSet(Rational(1, 3))})
-    assert found.agreement is Agreement.UNDECIDED
-    assert "give an interval" in found.reason
+    for nowhere in (ImageSet(Lambda(x, pi * x), S.Naturals), FiniteSet(oo)):
+        found = compare(floor(x), x, {x: nowhere})
+        assert found.agreement is Agreement.UNDECIDED
+        assert "give an interval or a FiniteSet" in found.reason
+
+
+def test_of_finite_sets_every_point_is_compared():
+    both = {x: FiniteSet(*range(6)), y: FiniteSet(0, sqrt(2))}
+    assert cases(x + y, both) == tuple({x: Integer(n), y: number} for n in range(6) for number in (0, sqrt(2)))
+    assert compare(Max(x, 0), x, both).points == 6
+    assert compare(Max(x, 0), x, both).agreement is Agreement.AGREE  # nothing lies in between
+    found = compare(x * (x - 1) * (x - 2) * (x - 3) * (x - 4) * (x - 5), y - y**3 / 2, both)
+    assert found.agreement is Agreement.AGREE
+    assert found.points == 12
+    other = compare(Heaviside(x - Rational(9, 2)), S.Zero, both)  # it differs at one point of six
+    assert other.witness == {x: 5}
+
+
+def test_points_of_finite_sets_have_the_assumptions_of_the_symbol_and_may_be_too_many():
+    assert cases(INTEGER, {INTEGER: FiniteSet(Rational(1, 2), 1)}) == ({INTEGER: 1},)
+    assert cases(INTEGER, {INTEGER: FiniteSet(Rational(1, 2))}) == ()
+    assert cases(x, {x: FiniteSet(*range(101))}) == ()
+    assert compare(x**2, x, {x: FiniteSet(*range(101))}).agreement is Agreement.DIFFER
+    assert cases(x, {y: FiniteSet(1)}) == ()
 
 
 def test_has_value_tells_a_formula_without_meaning():
@@ -218,6 +241,7 @@ def test_a_domain_beyond_the_assumptions_on_its_symbols_is_refused():
         ({Symbol("t", real=True, nonzero=True): Interval(-1, 1)}, "leave zero out"),
         ({"x": Interval(0, 1)}, "give sets of symbols"),
         ({x: (0, 1)}, "give sets of symbols"),
+        ({x: S.EmptySet}, "there is no value of x in it"),
     ],
 )
 def test_a_domain_that_says_more_than_the_symbol_or_is_none_is_refused(domain, words):

@@ -86,7 +86,7 @@ class TestLatex:
         code = RIGHT.to_latex()
         assert code.startswith("\\begin{align*}\nq &= ")
         assert code.endswith("\\end{align*}")
-        assert r"&= 2 \cos{\left(x \right)}" in code
+        assert r"&= 2 \cos x" in code
         assert "the double angle" in code
         assert RIGHT._repr_latex_() == code
 

@@ -98,7 +98,7 @@ def test_a_point_is_checked_as_a_whole() -> None:
     assert len(notes) == 1
     with pytest.raises(InvalidInput, match="the parameters of relu-ntk are rho, L"):
         ntk.admit({"rho": Integer(0), "L": Integer(3), "width": Integer(5)})
-    with pytest.raises(InvalidInput, match="L = missing"):
+    with pytest.raises(InvalidInput, match="L is missing"):
         ntk.admit({"rho": Integer(0)})
     with pytest.raises(InvalidInput, match="L = E"):
         ntk.admit({"rho": Integer(0), "L": E})

@@ -24,29 +24,9 @@ from sympy import (
 )
 
 from theory import activation_growth as growth
+from theory import growth_reasons as reasons
 from theory.derivation import Relation
-from theory.growth_reasons import (
-    POLE,
-    AbsoluteIntegral,
-    AtMostOne,
-    AtZero,
-    CommonFactor,
-    FarthestFromPoles,
-    FirstTerm,
-    FourierOfErf,
-    GaussianMoment,
-    MittagLeffler,
-    OneDerivative,
-    OneTerm,
-    RatioTest,
-    RepeatedDerivative,
-    Rescaled,
-    TermsDecrease,
-    k,
-    n,
-    omega,
-    s,
-)
+from theory.growth_reasons import POLE, k, n, omega, s
 
 j = Symbol("j", integer=True, nonnegative=True)
 weight = exp(-(omega**2) / 4)
@@ -58,61 +38,61 @@ poles = growth.tanh_bound().lines
     ("reason", "before", "after", "wrong"),
     [
         (
-            MittagLeffler(),
+            reasons.MittagLeffler(),
             tanh(s),
             Sum(1 / (s - POLE) + 1 / (s + POLE), (n, 0, oo)),
             [Sum(1 / (s - POLE) - 1 / (s + POLE), (n, 0, oo)), Sum(1 / (s - POLE) + 1 / (s + POLE), (n, 1, oo))],
         ),
         (
-            RepeatedDerivative(s, k),
+            reasons.RepeatedDerivative(s, k),
             Derivative(sin(2 * s), (s, k)),
             2**k * sin(2 * s + k * pi / 2),
             [2**k * sin(2 * s), sin(2 * s + k * pi / 2), 2**k * sin(2 * s - k * pi / 2)],
         ),
         (
-            RepeatedDerivative(s, k),
+            reasons.RepeatedDerivative(s, k),
             Derivative(exp(3 * s), (s, k - 1)),
             3 ** (k - 1) * exp(3 * s),
             [3**k * exp(3 * s)],
         ),
-        (FarthestFromPoles(), poles[1], poles[2], [2 * poles[2], poles[2].subs(k, k + 1)]),
-        (CommonFactor(), poles[2], poles[3], [2 * poles[3], poles[3].subs(k, k + 1)]),
-        (TermsDecrease(), poles[3], poles[4], [poles[4] * pi, poles[4] / 2]),
+        (reasons.FarthestFromPoles(), poles[1], poles[2], [2 * poles[2], poles[2].subs(k, k + 1)]),
+        (reasons.CommonFactor(), poles[2], poles[3], [2 * poles[3], poles[3].subs(k, k + 1)]),
+        (reasons.TermsDecrease(), poles[3], poles[4], [poles[4] * pi, poles[4] / 2]),
         (
-            AbsoluteIntegral(),
+            reasons.AbsoluteIntegral(),
             Integral((I * omega) ** (k - 1) * weight * exp(I * omega * s), (omega, -oo, oo)),
             2 * half,
             [half, 2 * half.subs(k, k + 1)],
         ),
-        (GaussianMoment(), half, 2 ** (k - 1) * gamma(k / 2), [2**k * gamma(k / 2), 2 ** (k - 1) * gamma(k)]),
+        (reasons.GaussianMoment(), half, 2 ** (k - 1) * gamma(k / 2), [2**k * gamma(k / 2), 2 ** (k - 1) * gamma(k)]),
         (
-            FourierOfErf(),
+            reasons.FourierOfErf(),
             Derivative(erf(s), (s, k)),
             Derivative(Integral(exp(-(omega**2) / 4 + I * omega * s) / pi, (omega, -oo, oo)), (s, k - 1)),
             [Derivative(Integral(weight * exp(I * omega * s), (omega, -oo, oo)), (s, k - 1))],
         ),
-        (FirstTerm(), 3 * Sum(1 / (1 + n) ** 2, (n, 0, oo)), Integer(3), [Integer(4), S.One]),
+        (reasons.FirstTerm(), 3 * Sum(1 / (1 + n) ** 2, (n, 0, oo)), Integer(3), [Integer(4), S.One]),
         (
-            OneTerm(log(4 * k) / log(2)),
+            reasons.OneTerm(log(4 * k) / log(2)),
             Sum((2**j) ** k * exp(-(2**j)), (j, 0, oo)),
             (4 * k) ** k * exp(-4 * k),
             [(4 * k) ** k * exp(-2 * k), 2 * (4 * k) ** k * exp(-4 * k)],
         ),
         (
-            AtZero(2 * k, (-1) ** k),
+            reasons.AtZero(2 * k, (-1) ** k),
             Sum(exp(-j) * cos(s + k * pi / 2), (j, 0, oo)),
             Sum(exp(-j), (j, 0, oo)),
             [Sum(2 * exp(-j), (j, 0, oo)), Sum(exp(-j), (j, 1, oo))],
         ),
         (
-            OneDerivative(),
+            reasons.OneDerivative(),
             Derivative(log(1 + exp(s)), (s, k)),
             Derivative(1 / (1 + exp(-s)), (s, k - 1)),
             [Derivative(1 / (1 + exp(s)), (s, k - 1)), Derivative(1 / (1 + exp(-s)), (s, k))],
         ),
-        (AtMostOne(), sin(s + k), S.One, [S.Half, Integer(2)]),
-        (RatioTest(), Limit(2**k / factorial(k), k, oo), S.Zero, [oo, S.One]),
-        (RatioTest(step=2), Limit(gamma(k / 2) / factorial(k), k, oo), S.Zero, [oo]),
+        (reasons.AtMostOne(), sin(s + k), S.One, [S.Half, Integer(2)]),
+        (reasons.RatioTest(), Limit(2**k / factorial(k), k, oo), S.Zero, [oo, S.One]),
+        (reasons.RatioTest(step=2), Limit(gamma(k / 2) / factorial(k), k, oo), S.Zero, [oo]),
     ],
     ids=lambda value: type(value).__name__ if hasattr(value, "check") else "",
 )
@@ -123,30 +103,39 @@ def test_reasons(reason, before, after, wrong):
 
 
 def test_bounds_are_no_equalities():
-    for kind in (FarthestFromPoles, AbsoluteIntegral, TermsDecrease, FirstTerm, OneTerm, AtZero, Rescaled, AtMostOne):
+    for kind in (
+        reasons.FarthestFromPoles,
+        reasons.AbsoluteIntegral,
+        reasons.TermsDecrease,
+        reasons.FirstTerm,
+        reasons.OneTerm,
+        reasons.AtZero,
+        reasons.Rescaled,
+        reasons.AtMostOne,
+    ):
         assert kind.shows is Relation.DECIDES
 
 
 def test_terms_of_both_signs_have_no_bound_from_below():
     alternating = Sum((-1) ** j * exp(-j), (j, 0, oo))
-    assert not FirstTerm().check(alternating, S.One).proved
-    assert not OneTerm(S.One).check(alternating, -exp(-1)).proved
-    assert not AtZero(2 * k, S.One).check(alternating, alternating).proved
+    assert not reasons.FirstTerm().check(alternating, S.One).proved
+    assert not reasons.OneTerm(S.One).check(alternating, -exp(-1)).proved
+    assert not reasons.AtZero(2 * k, S.One).check(alternating, alternating).proved
 
 
 def test_the_ratio_test_is_silent_where_it_must_be():
     for sequence in (1 / k, (-1) ** k / factorial(k), Symbol("a", positive=True) ** k):
-        assert RatioTest().value(Limit(sequence, k, oo)) is None
-        assert not RatioTest().check(Limit(sequence, k, oo), S.Zero).proved
+        assert reasons.RatioTest().value(Limit(sequence, k, oo)) is None
+        assert not reasons.RatioTest().check(Limit(sequence, k, oo), S.Zero).proved
 
 
 def test_rescaled_wants_a_bound_that_is_proved_and_an_affine_argument():
     inner = growth.tanh_bound()
-    reason = Rescaled(tanh(s), k, inner)
+    reason = reasons.Rescaled(tanh(s), k, inner)
     good = Derivative(1 + 3 * tanh(s / 2), (s, k))
     assert reason.check(good, 3 * inner.conclusion / 2**k).proved
     assert not reason.check(good, inner.conclusion / 2**k).proved
     for other in (tanh(s**2), tanh(s) ** 2, tanh(s + 1), -tanh(s)):
         assert not reason.check(Derivative(other, (s, k)), inner.conclusion).proved
-    unproved = inner.then(Abs(s), because="no reason at all", reason=AtMostOne())
-    assert not Rescaled(tanh(s), k, unproved).check(Derivative(tanh(s), (s, k)), Abs(s)).proved
+    unproved = inner.then(Abs(s), because="no reason at all", reason=reasons.AtMostOne())
+    assert not reasons.Rescaled(tanh(s), k, unproved).check(Derivative(tanh(s), (s, k)), Abs(s)).proved

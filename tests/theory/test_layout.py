@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from sympy import Integral, Limit, Rational, Sum, acos, asin, cos, exp, expand, log, oo, pi, sin, sqrt, symbols
 
-from theory.layout import PAGE, breadth, breadth_of_sentence, rows, sentence_rows
+from theory.layout import PAGE, breadth, breadth_of_sentence, rows, sentence_rows, wrapped
 from theory.typeset import latex
 
 x, y, s = symbols("x y s")
@@ -84,8 +84,37 @@ def test_a_broken_product_keeps_its_functions_and_signs():
     assert rows(long, 12)[0].startswith(r"e^{x y}")
     assert "".join(rows(-long / (2 * x), 12)).count(r"\arcsin") == 1
     assert rows(-long, 12)[0].startswith("- ")
-    assert rows(-3 * cos(x) * sin(y), 6) == [r"- 3", r"\cdot \sin{\left(y \right)}", r"\cdot \cos{\left(x \right)}"]
+    assert rows(-3 * cos(x) * sin(y), 6) == [r"- 3", r"\cdot \sin(y)", r"\cdot \cos(x)"]
 
 
 def test_a_function_is_broken_inside():
     assert rows(asin(x + y), 6) == [r"\arcsin\bigg(x", r"+ y\bigg)"]
+
+
+def test_a_power_is_broken_inside():
+    assert rows((x + y) ** 2, 6) == [r"\bigg(x", r"+ y\bigg)^{2}"]
+    assert rows(sqrt(x + y), 6)[0] == r"\bigg(x"
+
+
+def test_what_stands_before_a_broken_sum_keeps_its_brackets():
+    wide = expand((x + 2 * y + 3) ** 4)
+    assert rows((x - y) * wide, 40)[0].startswith(r"\left(x - y\right) \bigg(")
+
+
+def test_a_sum_goes_on_behind_a_short_beginning():
+    assert rows(1 - LONG_SUM / s**2, 60)[0].startswith(r"1 - \frac{1}{s^2} \bigg(")
+
+
+def test_a_formula_in_a_sentence_is_broken_at_an_equality_sign_if_no_row_holds_it():
+    assert sentence_rows("$aaaaaaaa = bbbbbbbb$", 14) == ["$aaaaaaaa$", "$= bbbbbbbb$"]
+    assert sentence_rows("$aaaaaaaa = bbbbbbbb$", 30) == ["$aaaaaaaa = bbbbbbbb$"]
+
+
+def test_code_is_wrapped_at_spaces():
+    code = "% " + "a comment " * 20 + "\n  &= " + " + ".join(["xxxx"] * 60)
+    lines = wrapped(code).split("\n")
+    assert all(len(line) <= 80 for line in lines)
+    assert "".join(lines).replace("%", "").replace(" ", "") == code.replace("%", "").replace(" ", "").replace("\n", "")
+    comment = [line for line in lines if "comment" in line]
+    assert all(line.startswith("% ") for line in comment)
+    assert wrapped("x" * 100) == "x" * 100

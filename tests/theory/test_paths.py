@@ -51,10 +51,10 @@ def test_steps_may_be_unbounded_although_their_evaluation_is_not() -> None:
 
 
 REFUSED = [
-    (NTK, {}, {}, {}, "let = missing: say which parameter goes where; the parameters of relu-ntk are rho, L"),
+    (NTK, {}, {}, {}, "let is missing: say which parameter goes where; the parameters of relu-ntk are rho, L"),
     (NTK, {"M": oo}, {}, {}, "M = oo: the parameters of relu-ntk are rho, L"),
     (NTK, {"L": oo, "rho": S.One}, {}, {}, "let = L, rho: let one go, and say how the other follows"),
-    (NTK, {"L": oo}, {}, {}, r"rho = missing: give rho a value in \[-1, 1\], or a curve in L"),
+    (NTK, {"L": oo}, {}, {}, r"rho is missing: give it a value in \[-1, 1\], or a curve in L"),
     (NTK, {"L": S(5)}, {}, {"rho": S.Zero}, "L = 5: an integer does not approach a number; give oo"),
     (NTK, {"L": -oo}, {}, {"rho": S.Zero}, r"L = -oo: outside of \[0, oo\); give oo"),
     (NTK, {"rho": S(2)}, {}, {"L": S.One}, r"rho = 2: outside of \[-1, 1\]; give -1 or 1"),
@@ -81,7 +81,13 @@ REFUSED = [
         r"L = 1/\(1 - rho\): L is an integer; give it a value, or let it go",
     ),
     (SAMPLES, {"h": oo}, {"n": h / 2, "eta1": c, "eta2": c}, {}, "n = h/2: n is an integer"),
-    (LOSS, {"h": oo}, {"eta1": Symbol("eta2")}, {"eta2": S.One}, "curves are written in h and new symbols"),
+    (
+        LOSS,
+        {"h": oo},
+        {"eta1": Symbol("eta2")},
+        {"eta2": S.One},
+        "a curve is written in h and new symbols, and eta2 is a parameter",
+    ),
     (formula_named("linearisation-exponent"), {"mode": oo}, {}, {"alpha": S.Zero}, "mode = oo: this is a choice"),
     (formula_named("ridge-filter-constant"), {"s": oo}, {}, {}, "it has no parameters, so no limit; evaluate it"),
 ]

@@ -72,3 +72,9 @@ def test_three_growing_sizes_are_needed(sizes):
 def test_a_slack_that_would_let_wrong_limits_pass_is_refused():
     with pytest.raises(InvalidInput, match="half the order"):
         examine(lambda n, at: 0.25, slack=0.5)
+
+
+def test_the_limit_that_is_claimed_is_exact():
+    assert examine(lambda n, at: 2 + 3 / n, claimed=2).verdict is Verdict.SUPPORTED
+    with pytest.raises(InvalidInput, match=r"the float 0.25 is not exact; give Rational\('0.25'\)"):
+        examine(lambda n, at: 0.25 + 3 / n, claimed=0.25)

@@ -1,7 +1,9 @@
 """Identity, Limit and Asymptotics: algebra proves, points support, a wrong step or a wrong claim is refuted."""
 
+from fractions import Fraction
+
 import pytest
-from sympy import Interval, Limit, Rational, S, acos, asin, besselj, cos, log, oo, pi, sin, sqrt, symbols
+from sympy import FiniteSet, Interval, Limit, Rational, S, acos, asin, besselj, cos, log, oo, pi, sin, sqrt, symbols
 
 from checks import Asymptotics, Identity, Level, Verdict
 from checks import Limit as LimitEvidence
@@ -10,7 +12,7 @@ from theory.derivation import Derivation, How, Outcome
 from theory.errors import InvalidInput
 from theory.reasons import Algebra
 
-x = symbols("x", real=True)
+x, y = symbols("x y", real=True)
 UNIT = {x: Interval(0, 1)}
 
 
@@ -42,7 +44,7 @@ def test_an_identity_by_algebra_is_proved_and_kills_its_mutants():
 def test_a_wrong_identity_is_refuted_at_a_point_that_can_be_checked():
     finding = Identity(derivation=sin(2 * x), claimed=2 * sin(x), domain=UNIT).examine(Level.QUICK)
     assert finding.verdict is Verdict.REFUTED
-    witness = Rational(finding.detail.split("x = ")[1])
+    witness = Rational(finding.detail.partition("x = ")[2].partition(":")[0])
     assert 0 < witness < 1
     assert abs((sin(2 * witness) - 2 * sin(witness)).evalf()) > 1e-12
 
@@ -81,6 +83,59 @@ def test_a_derivation_that_ends_elsewhere_refutes_the_claim():
 def test_what_cannot_be_compared_is_undecided():
     finding = Identity(derivation=besselj(0, x), claimed=besselj(0, x) + besselj(2, x) * x).examine(Level.QUICK)
     assert finding.standing is Standing.UNDECIDED
+
+
+def test_on_a_finite_set_it_is_proved_case_by_case():
+    on = {x: FiniteSet(0, 1)}
+    finding = Identity(derivation=x**2, claimed=x, domain=on).examine(Level.QUICK)
+    assert (finding.verdict, finding.detail) == (Verdict.PROVED, "by exact algebra in each of 2 cases")
+    assert finding.mutants.tried >= 2  # x^2 is none: it is equal there
+    assert finding.mutants.survived == ()
+    mixed = Identity(derivation=x**2 * sin(2 * y), claimed=2 * x * sin(y) * cos(y), domain=on | {y: Interval(0, 1)})
+    assert mixed.examine(Level.QUICK).verdict is Verdict.PROVED
+    wrong = Identity(derivation=x**2, claimed=x, domain={x: FiniteSet(0, 1, 3)}).examine(Level.QUICK)
+    assert (wrong.verdict, wrong.detail) == (Verdict.REFUTED, "they differ at x = 3: derived x**2, claimed x")
+    nowhere = Identity(derivation=1 / x, claimed=x, domain={x: FiniteSet(0, 1)})
+    assert nowhere.examine(Level.QUICK).verdict is Verdict.UNDECIDED  # 1/0 is no number
+    with pytest.raises(InvalidInput, match="there is no value of x in it"):
+        Identity(derivation=x**2, claimed=x, domain={x: S.EmptySet}).examine(Level.QUICK)
+
+
+@pytest.mark.parametrize(
+    ("claimed", "words"),
+    [
+        (0.1, r"claimed = 0.1: the float 0.1 is not exact; give Rational\('0.1'\)"),
+        (0.25 * x, r"claimed = 0.25\*x: the float 0.25 is not exact; give Rational\('0.25'\)"),
+        (float("nan"), "claimed = nan: give an exact value"),
+        (float("inf"), "claimed = inf: give an exact value"),
+        (S.NaN, "claimed = nan: give an exact value"),
+        (S.ComplexInfinity, "claimed = zoo: give an exact value"),
+        (1j, "claimed = 1j: give an exact value"),
+        (None, "claimed = None: give an exact value"),
+        (True, "claimed = True: give an exact value"),
+        ("x", "claimed = x: give an exact value.*text is never evaluated"),
+        (symbols("x"), "its symbol x occurs with other assumptions"),
+    ],
+)
+def test_what_is_claimed_must_be_exact(claimed, words):
+    with pytest.raises(InvalidInput, match=words):
+        Identity(derivation=x / 10, claimed=claimed)
+
+
+def test_a_fraction_is_exact():
+    assert Identity(derivation=x / 10, claimed=Fraction(1, 10) * x).examine(Level.QUICK).verdict is Verdict.PROVED
+    assert Identity(derivation=S.One / 10, claimed=Fraction(1, 10)).examine(Level.QUICK).verdict is Verdict.PROVED
+
+
+def test_derivations_and_domains_that_are_none_are_refused():
+    with pytest.raises(InvalidInput, match=r"the float 0\.1 is not exact"):
+        Identity(derivation=0.1 * x, claimed=x / 10)
+    with pytest.raises(InvalidInput, match="give the set of each symbol"):
+        Identity(derivation=x, claimed=x, domain=Interval(0, 1))
+    with pytest.raises(InvalidInput, match="its symbol x occurs with other assumptions"):
+        Identity(derivation=x, claimed=x, domain={symbols("x"): Interval(0, 1)})
+    with pytest.raises(InvalidInput, match="give a function that returns a Derivation"):
+        LimitEvidence(derivation=lambda: x, claimed=x).examine(Level.QUICK)
 
 
 def test_text_and_other_things_are_refused():

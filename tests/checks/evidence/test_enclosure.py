@@ -2,8 +2,10 @@
 
 from fractions import Fraction
 
+import pytest
+
 from checks import Certificate, Enclosure, Level, Standing, Verdict
-from theory.errors import Undecidable
+from theory.errors import InvalidInput, Undecidable
 
 
 def below(bound):
@@ -29,3 +31,9 @@ def test_a_wrong_bound_is_refuted_and_an_open_one_undecided():
     unknown = Enclosure(certify=below, claimed=None).examine(Level.QUICK)
     assert unknown.verdict is Verdict.UNDECIDED
     assert "no bound" in unknown.detail
+
+
+@pytest.mark.parametrize("answer", [None, True, "holds"])
+def test_what_is_no_certificate_is_refused(answer):
+    with pytest.raises(InvalidInput, match="return a Certificate"):
+        Enclosure(certify=lambda bound: answer, claimed=1).examine(Level.QUICK)

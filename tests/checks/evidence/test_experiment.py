@@ -9,6 +9,7 @@ import pytest
 from checks import Level, Verdict
 from checks.evidence.experiment import Experiment, Measure
 from checks.runner import generator
+from theory.errors import InvalidInput
 
 
 def judge(mean, spread=1.0, budget=40):
@@ -79,3 +80,9 @@ def test_of_many_components_the_least_is_shown():
     finding = vote([[1.0]] * 9 + [[1.0, 1.0, 1.0, -1.0]])
     assert "at least 0.5" in finding.detail or "at least 0.4" in finding.detail
     assert "the lowest of 10 components" in finding.detail
+
+
+@pytest.mark.parametrize("drawn", [None, 3.0, np.ones(5), np.ones((5, 1, 1))])
+def test_differences_of_another_shape_are_refused(drawn):
+    with pytest.raises(InvalidInput, match=r"return an array of shape \(count, dimension\)"):
+        Experiment(draw=lambda rng, n: drawn).sample(0, generator(0, "test", 0, 0), Level.QUICK)

@@ -8,6 +8,7 @@ from scipy.stats import binom
 
 from checks.evidence.paired import PairedComparison
 from checks.verdicts import Level, Standing
+from theory.errors import InvalidInput
 
 
 def judge(won, lost, alpha=1e-6, both=100):
@@ -54,3 +55,9 @@ def test_equal_methods_are_told_apart_no_more_often_than_the_error(alpha):
         binom.pmf(won, 50, 0.5) for won in range(51) if judge(won, 50 - won, alpha).standing is not Standing.UNDECIDED
     )
     assert 0 < wrong <= alpha
+
+
+@pytest.mark.parametrize("drawn", [None, np.ones(4, bool), np.ones((3, 4), bool), np.full((2, 4), np.nan)])
+def test_answers_that_are_no_booleans_of_two_methods_are_refused(drawn):
+    with pytest.raises(InvalidInput, match=r"return booleans of shape \(2, questions\)"):
+        PairedComparison(draw=lambda rng: drawn).sample(0, np.random.default_rng(0), Level.QUICK)

@@ -6,6 +6,7 @@ import pytest
 
 from checks import Level, Property, Verdict
 from checks.runner import generator
+from theory.errors import InvalidInput
 
 
 def judge(trial, mutants=None, level=Level.STANDARD, **options):
@@ -59,3 +60,12 @@ def test_mutants_do_not_change_what_the_property_itself_is_tried_on():
 
 def test_few_trials_claim_no_resolution_beyond_all():
     assert judge(below(1), chunk=1, budget=2)[0].resolution == 1.0
+
+
+@pytest.mark.parametrize("said", [None, False, True, 0])
+def test_a_trial_answers_in_words(said):
+    """A bare False might mean that the trial failed, and must not pass."""
+    with pytest.raises(InvalidInput, match=r'trial = .*: return in words what is wrong, or ""'):
+        judge(lambda rng: said)
+    with pytest.raises(InvalidInput, match="return in words"):
+        judge(below(1), {"silent": lambda rng: said})

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from checks.explore import crossings, scene
+from checks.explore.scale import Scale
 from checks.explore.state import FIRST, State
 from checks.ledger import LEDGER
 
@@ -57,16 +59,30 @@ def test_what_is_typed_wrongly_is_a_sentence_and_no_markup():
 
 
 def test_digits_and_axis():
-    page, found = shown(**chosen(digits=40, axis="rho", live=False, width=64))
+    page, found = shown(**chosen(digits=40, axis="rho", scale=Scale.COMPLEMENT, live=False, width=64))
     assert "0.34297979556362" in page
     assert found["panel"].x.label.startswith("rho")
+    assert found["panel"].y.label == "1 - relu-ntk-normalised"
     assert found["now"].digits == 40
 
 
 def test_samples_are_added():
-    page, found = shown("orthant-2", **chosen(digits=15, axis="r12", live=True), width=None)
+    page, found = shown("orthant-2", **chosen(digits=15, axis="r12", scale=Scale.AUTOMATIC, live=True), width=None)
     assert "2 Gaussians, 1 if all are positive" in page
     assert [series.label for series in found["panel"].series][-1] == "samples"
+
+
+def test_a_crossing_that_was_found():
+    state = State.from_text("relu-nngp rho=0")
+    assert state.known is not None
+    found = crossings.find(state, scene.point(state.known, state.at), "L", crossings.Side.ABOVE, "1/2")
+    cells = {"get_found": lambda: found, "set_found": None}
+    page, names = shown("relu-nngp rho=0", **cells)
+    assert "With rho = 0: L = 3 is the first" in page
+    assert "set L = 3" in page
+    assert names["panel"].series[-1].label == "level 0.5"
+    page, _ = shown("relu-nngp rho=0.5", **cells)  # it is about another point
+    assert "is the first" not in page
 
 
 def test_a_limit_on_both_sides():

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from urllib.parse import urlencode
 
 import pytest
 
@@ -75,6 +76,12 @@ def open_page(tab, address: str) -> None:
             tab.wait_for_timeout(200)
     value(tab).wait_for()
     curve(tab).wait_for()
+
+
+def open_link(tab, address: str, state: str) -> None:
+    """The page in a state that somebody shared."""
+    host, _, token = address.partition("?")
+    open_page(tab, f"{host}?{urlencode({'state': state})}&{token}")
 
 
 def value(tab):
@@ -148,9 +155,63 @@ def test_samples_and_limit(page):
     expect(page.locator(".limes-table td", has_text=re.compile("^0.25$"))).to_be_visible()
 
 
+def test_the_depth_at_which_two_points_become_alike(page, address):
+    open_link(page, address, "relu-nngp rho=0.9")
+    level = page.locator(".limes-ask input[type=text]").first
+    level.fill("__import__('os')")
+    level.press("Enter")
+    page.get_by_role("button", name="find it").click()
+    expect(page.get_by_role("alert").first).to_contain_text("value = __import__", timeout=PATIENCE)
+    level.fill("0.999")
+    level.press("Enter")
+    page.get_by_role("button", name="find it").click()
+    expect(page.get_by_text("L = 187 is the first of 0, ..., 187")).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("button", name="set L = 187").click()
+    expect(value(page)).to_have_text("0.999008801076440", timeout=PATIENCE)
+    expect(page.locator(".limes-controls input[type=text]").nth(1)).to_have_value("187", timeout=PATIENCE)
+
+    # where all is near 1, one sees it: the curve falls through the level
+    page.get_by_label("values", exact=True).select_option(label="1 - value, logarithmic")
+    expect(page.get_by_text("1 - relu-nngp", exact=True)).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("level 0.999", exact=True)).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("button", name="share this state").click()
+    expect(page.get_by_text("scale=1-value")).to_be_visible(timeout=PATIENCE)
+
+
+@pytest.mark.parametrize("page", ["phone"], indirect=True)
+def test_no_formula_is_clipped_on_a_phone(page, address):
+    open_link(page, address, "relu-nngp")
+    parts = page.locator(".limes-formula > div")
+    assert parts.count() == 3
+    for part in parts.all():  # which stand below each other
+        assert part.evaluate("part => part.scrollWidth <= part.clientWidth")
+    open_link(page, address, "two-layer-full-2")
+    (wide,) = page.locator(".limes-formula > div").all()
+    assert wide.evaluate("part => part.scrollWidth > part.clientWidth && getComputedStyle(part).overflowX == 'auto'")
+    assert wide.evaluate(
+        "part => { part.scrollLeft = 9999; return part.scrollLeft + part.clientWidth == part.scrollWidth }"
+    )
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+@pytest.mark.parametrize("page", ["desk"], indirect=True)
+def test_a_slider_moves_while_a_figure_is_drawn(page, address):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    open_link(page, address, "depth-crossover claim=depth-crossover")
+    before = value(page).text_content()
+    page.get_by_label("figure", exact=True).select_option(index=1)
+    drawing = page.get_by_text("the figure is being drawn")
+    expect(drawing).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("slider").first.focus()
+    page.keyboard.press("ArrowRight")
+    expect(value(page)).not_to_have_text(before, timeout=PATIENCE)
+    assert drawing.is_visible()
+    expect(page.locator("img[alt='Between few layers and many']")).to_be_visible(timeout=PATIENCE)
+    expect(drawing).not_to_be_visible()
+
+
 def test_a_claim_from_a_link(page, address):
-    host, _, token = address.partition("?")
-    page.goto(f"{host.rstrip('/')}/?state=depth-leading-error+L%3D50+claim%3Ddepth-rate&{token}", wait_until="commit")
+    open_link(page, address, "depth-leading-error L=50 claim=depth-rate")
     expect(page.get_by_text("What holds instead")).to_be_visible(timeout=PATIENCE)
     expect(page.locator(".limes-value")).to_contain_text("L = 50", timeout=PATIENCE)
     expect(page.get_by_text("limes verify depth-rate --evidence")).to_be_visible()

@@ -1,9 +1,10 @@
 from itertools import pairwise
+from math import pi
 
 import pytest
-from sympy import Integer, Interval, Rational, Symbol, oo, sqrt
+from sympy import Integer, Interval, Rational, Symbol, acos, oo, sqrt
 
-from checks.explore.controls import Control, controls, decimal
+from checks.explore.controls import Control, controls, decimal, grid
 from checks.grammar import parse
 from theory.formula import Formula, Parameter
 from theory.formulas import FORMULAS
@@ -41,6 +42,29 @@ def test_integers_without_end_grow_like_powers():
     assert control.logarithmic
 
 
+def test_a_step_between_integers_is_about_a_tenth():
+    numbers = [float(value) for value in control_of(Interval(1, oo), integer=True).values]
+    assert all(high / low < 1.15 for low, high in pairwise(numbers) if low >= 10)
+
+
+@pytest.mark.parametrize(("formula", "name"), EVERY, ids=lambda part: getattr(part, "name", part))
+def test_a_grid_goes_from_end_to_end_and_is_admitted(formula, name):
+    control = controls(formula)[name]
+    if control.words:
+        return
+    values = grid(control, 61)
+    assert 1 < len(values) <= 61
+    assert values[-1] == control.values[-1]
+    assert values[0] == next(stop for stop in control.values if stop > 0 or not control.logarithmic)
+    assert all(low < high for low, high in pairwise(values))
+    assert all(control.parameter.admit(value) == (value, "") for value in values)
+
+
+def test_a_grid_of_correlations_is_even_in_the_angle():
+    angles = [float(acos(value)) for value in grid(control_of(Interval(-1, 1)), 61)]
+    assert all(high - low == pytest.approx(-pi / 60, rel=1e-2) for low, high in pairwise(angles))
+
+
 def test_few_integers_are_all_stops():
     assert control_of(Interval(0, 4), integer=True).stops == ("0", "1", "2", "3", "4")
 
@@ -62,7 +86,7 @@ def test_all_reals_lie_on_both_sides_of_zero():
     assert values == tuple(-value for value in reversed(values))
 
 
-@pytest.mark.parametrize(("value", "stop"), [(Integer(10**9), "1000"), (Integer(24), "20"), (sqrt(17), "4")])
+@pytest.mark.parametrize(("value", "stop"), [(Integer(10**9), "1000"), (Integer(21), "20"), (sqrt(17), "4")])
 def test_nearest_stop(value, stop):
     control = controls(FORMULAS["relu-ntk"])["L"]
     assert control.stops[control.nearest(value)] == stop

@@ -57,6 +57,8 @@ def test_what_is_served(installed, capsys, tmp_path):
     [
         (["relu-ntc"], "the nearest are relu-ntk"),
         (["--state", "relu-ntk rho"], "write name=value"),
+        (["--state", "relu-nngp rho=7"], "rho = 7: give a number in [-1, 1]"),
+        (["--state", "relu-nngp L=2m"], "L = 2m: "),
         (["--state", "missing.json"], "there is no such file"),
         (["relu-ntk", "--state", "relu-ntk"], "give a name or a --state"),
         (["--port", "0"], "--port"),
@@ -101,9 +103,9 @@ def test_it_serves_the_loopback_behind_a_token_until_ctrl_c():
     server = subprocess.Popen(COMMAND, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
-        found = next(
-            one for line in server.stdout if (one := re.search(r"http://\S+:(\d+)\S*access_token=(\S+)", line))
-        )
+        line = server.stdout.readline()
+        found = re.fullmatch(r"limes explore: http://127\.0\.0\.1:(\d+)/\?access_token=(\S+)  Ctrl-C ends it\n", line)
+        assert found is not None
         port, token = int(found[1]), found[2]
         assert len(token) > 20
         assert answer(port, "/") != 200
@@ -112,6 +114,7 @@ def test_it_serves_the_loopback_behind_a_token_until_ctrl_c():
             socket.create_connection(("127.0.0.2", port), 1)
         server.send_signal(signal.SIGINT)
         assert server.wait(timeout=60) == 0
+        assert server.stdout.read() == ""
         assert server.stderr is not None
         assert "Traceback" not in server.stderr.read()
     finally:

@@ -52,7 +52,7 @@ def test_curves_follow_and_their_symbols_have_numbers():
         ("L = oo", "rho = __import__('os').system('true')", "column"),
         ("L = 10^10^10", "", "digits"),
         ("L = oo", "rho = 1 - c/L^2; c = -1", "positive"),
-        ("L = nan", "", "unknown name"),
+        ("L = nan", "", "not a number"),
     ],
 )
 def test_a_bad_path_is_a_sentence(let, along, sentence):

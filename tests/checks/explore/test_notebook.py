@@ -48,6 +48,12 @@ def test_digits():
     assert any(len(word.split("<")[0]) > 40 for word in value.value.split(">"))
 
 
+def test_what_a_shared_line_says_of_the_curve():
+    _, _, _, chart, *_ = parts(package.explore("relu-nngp rho=0.9 axis=rho scale=1-value"))
+    assert chart.outputs[0]["data"][MIME]["encoding"]["y"]["title"] == "1 - relu-nngp"
+    assert chart.outputs[0]["data"][MIME]["encoding"]["x"]["title"].startswith("rho")
+
+
 def test_names_and_states_and_claims():
     assert "3.7" in parts(package.explore("relu-ntk L=10"))[2].value
     assert "Rightarrow" not in parts(package.explore("depth-rate"))[5].value

@@ -86,6 +86,16 @@ def test_a_limit_with_its_table():
     assert page.limit(Found(refusal=EVIL)) == page.refusal(EVIL)
 
 
+@pytest.mark.parametrize(
+    "code", [*(one.definition for one in FORMULAS.values()), *(c.statement for c in LEDGER.values())]
+)
+def test_the_parts_of_a_formula_are_whole(code):
+    parts: list[str] = []
+    page.formula(code, lambda part: parts.append(part) or "")
+    assert all(part.count("{") == part.count("}") and part.count(r"\left") == part.count(r"\right") for part in parts)
+    assert "".join("".join(parts).split()) == "".join(code.replace(r"\qquad", "").replace(r"\quad", "").split())
+
+
 def test_a_formula_has_its_title_and_source():
     words = Tags(page.formula_head(FORMULAS["relu-ntk"])).words
     assert FORMULAS["relu-ntk"].title in words

@@ -92,7 +92,8 @@ def test_nothing_is_shown_of_too_few(monkeypatch):
     assert few.series() is None
     few.advance(0)
     assert few.series() is None
-    assert "1 of 1 places wait for more" in few.remark()
+    assert "At 1 of 1 places none is shown yet" in few.remark()
+    assert "an error bar would be too short (1 observations say nothing" in few.remark()
     panel, _ = scene.curve(state, scene.point(FORMULAS["relu-ntk"], state.at))
     assert few.on(panel) == panel
 
@@ -123,13 +124,13 @@ def test_it_ends_when_there_is_enough(monkeypatch):
 def test_what_is_too_large_or_no_correlation_or_diverges_is_a_sentence():
     deep = Sampling("relu-ntk", [(1.0, {"rho": 0, "L": 10**6})], 64)
     assert deep.done
-    assert "1 of 1 places left out" in deep.remark()
+    assert "1 of 1 places are left out" in deep.remark()
     wrong = Sampling("orthant-3", [(0.0, {"r12": -0.9, "r13": -0.9, "r23": -0.9})])
     wrong.advance(0)
     assert "no correlations" in wrong.remark()
     wild = Sampling("two-layer-full", [(0.0, {"h": 3, "eta1": 1e9, "eta2": 1e9, "t": 30})])
     wild.advance(0)
-    assert "they diverge" in wild.remark()
+    assert "rates = 1000000000.0, 1000000000.0: runs diverge there" in wild.remark()
     few = Sampling("two-layer-gaussian-inputs-full-1", [(0.0, {"h": 5, "n": 3, "eta1": 1, "eta2": 1})])
     few.advance(0)
     assert "n >= d" in few.remark()

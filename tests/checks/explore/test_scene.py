@@ -1,5 +1,7 @@
+import re
 import time
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from itertools import count
 from types import SimpleNamespace
@@ -10,8 +12,10 @@ from hypothesis import strategies as st
 from sympy import Integer, Rational
 
 from checks.explore import scene
+from checks.explore.scale import Scale
 from checks.explore.state import State, axes_of
 from numerics.formulas import evaluate_formula
+from theory.errors import InvalidInput
 from theory.formulas import FORMULAS
 
 RELU = FORMULAS["relu-ntk-normalised"]
@@ -172,12 +176,60 @@ def test_a_logarithmic_axis_has_no_zero():
     assert all(min(series.x) > 0 for series in panel.series)
 
 
+def test_what_is_near_1_keeps_its_digits(monkeypatch):
+    monkeypatch.setattr(scene, "CURVE", 60.0)
+    state = seen("relu-nngp rho=1-10^-20 L=10 scale=1-value")
+    panel, remark = scene.curve(state, at(state))
+    line, here = panel.series
+    assert panel.y.logarithmic
+    assert remark == ""
+    for x, y in [*zip(line.x, line.y, strict=True), (10, here.y[0])]:
+        exact = Fraction(evaluate_formula("relu-nngp", {"rho": 1 - Rational(1, 10**20), "L": int(x)}, 60).value)
+        assert y == pytest.approx(float(1 - exact), rel=1e-4)
+        assert 0 < y < 1e-19
+
+
+def test_what_is_1_or_above_has_no_logarithm_and_is_left_out(monkeypatch):
+    monkeypatch.setattr(scene, "CURVE", 60.0)
+    state = seen("relu-ntk L=3 axis=rho scale=1-value")
+    panel, remark = scene.curve(state, at(state))
+    (line, *_) = panel.series
+    assert all(y > 0 for series in panel.series for y in series.y)
+    assert max(line.x) < 1
+    assert "points are left out: there 1 - value is not positive" in remark
+    exact = seen("relu-nngp rho=1 scale=1-value")
+    panel, remark = scene.curve(exact, at(exact))
+    assert panel.series == ()
+    assert "51 of 51 points are left out" in remark
+
+
+def test_a_chosen_scale_is_kept_where_it_would_not_be_chosen():
+    for scale, logarithmic in ((Scale.LINEAR, False), (Scale.LOGARITHMIC, True), (Scale.AUTOMATIC, True)):
+        state = replace(seen("two-layer-signal-2 axis=eta1"), scale=scale)
+        assert scene.curve(state, at(state))[0].y.logarithmic == logarithmic
+    flat = replace(seen("relu-ntk-normalised"), scale=Scale.LOGARITHMIC)
+    assert scene.curve(flat, at(flat))[0].y.logarithmic
+
+
+def test_a_state_must_have_values():
+    scene.require_values(seen("two-layer-signal-1 h=100 eta1=h^(3/2)"))
+    scene.require_values(seen("depth-spectrum"))
+    for text, sentence in (("relu-nngp rho=7", "rho = 7: give a number in"), ("relu-nngp L=x", "L = x: unknown name")):
+        with pytest.raises(InvalidInput, match=re.escape(sentence)):
+            scene.require_values(seen(text))
+
+
+@pytest.mark.parametrize("text", ["nan", "rho", "2m", "7"])
+def test_a_sentence_says_the_name_once(text):
+    assert at(seen(f"relu-nngp rho={text}")).refusals["rho"].startswith(f"rho = {text}: ")
+
+
 def test_a_curve_out_of_time_says_how_far_it_came(monkeypatch):
     ticks = count(step=scene.CURVE / 2.5)
     monkeypatch.setattr(scene, "time", SimpleNamespace(perf_counter=lambda: next(ticks)))
     state = seen("relu-ntk rho=0.17 axis=L")
     panel, remark = scene.curve(state, at(state))
-    assert remark == "2 of 30 points in 0.25 s"
+    assert remark == "only 2 of 50 points were known after 0.15 s, and are joined by lines"
     assert panel.series[0].x == (1.0, 1000.0)
 
 

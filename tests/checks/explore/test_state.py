@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checks.explore.controls import controls
+from checks.explore.scale import Scale
 from checks.explore.state import OPTIONS, State, axes_of, opening
 from checks.ledger import LEDGER
 from theory.errors import InvalidInput
@@ -18,6 +19,7 @@ FULL = State(
     at={"rho": "1 - 1/L", "L": "sqrt(4)"},
     digits=33,
     axis="rho",
+    scale=Scale.COMPLEMENT,
     width=12,
     let="L = oo",
     along="rho = 1 - c/L^2; c = 2",
@@ -75,6 +77,7 @@ def test_no_parameter_is_called_like_an_option(name):
         ("relu-ntk digits=²", "give an integer"),
         ("relu-ntk digits=99999999999999999999", "give an integer"),
         ("relu-ntk axis=x", "give one of L, rho"),
+        ("relu-ntk scale=log", "give one of automatic, linear, logarithmic, 1-value"),
         ("relu-ntk claim=nothing", "no claim is called so"),
         ("depth-spectrum rho=1", "are none"),
         ("relu-ntk rho=" + "1" * 10_000, "a state has few"),
@@ -99,6 +102,7 @@ def test_a_bad_line_is_refused_with_a_sentence(text, sentence):
         {"formula": "relu-ntk", "digits": True},
         {"formula": "relu-ntk", "digits": 1.5},
         {"formula": "relu-ntk", "let": "L" * 5000},
+        {"formula": "relu-ntk", "scale": 1},
         {"surprise": 1},
         {1: 2},
     ],

@@ -35,6 +35,15 @@ def test_an_interval_on_a_logarithmic_axis_stays_above_zero():
     assert bars["data"]["values"] == [{"x": 1.0, "y": 0.002, "top": 7.0}]
 
 
+def test_a_logarithmic_axis_has_no_place_for_what_is_not_positive():
+    mixed = Series("mixed", (1.0, 2.0, 3.0), (-1.0, 0.0, 2.0), Kind.POINTS, 2, (1.0, 1.0, 1.0))
+    panel = Panel(Axis("x"), Axis("y", logarithmic=True), (mixed, Series("zero", (1.0, 9.0), (0.0, 0.0), Kind.GUIDE)))
+    bars, points = Vega(panel).spec()["layer"]
+    assert points["data"]["values"] == [{"x": 3.0, "y": 2.0}]
+    assert len(bars["data"]["values"]) == 1
+    assert points["encoding"]["color"]["scale"]["domain"] == ["mixed"]
+
+
 @pytest.mark.parametrize(("series", "mark"), [(LINE, "line"), (DOT, "point"), (GUIDE, "line")])
 def test_marks(series, mark):
     assert spec(series)["layer"][0]["mark"]["type"] == mark

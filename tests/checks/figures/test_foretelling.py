@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from checks import plot
 from checks.figures import foretelling
 from checks.ledger import LEDGER
 from checks.ledger.linearisation import multi_index_gaps
@@ -34,26 +35,35 @@ def test_slopes_of_a_power_law_are_its_exponents(monkeypatch):
     np.testing.assert_allclose(found, np.broadcast_to(-2 + 4 * np.array(foretelling.ALPHAS), found.shape), atol=1e-12)
 
 
-def test_early_slopes_are_steeper_than_late_ones(monkeypatch):
-    monkeypatch.setattr(foretelling, "SWEEPS", ((ReLU(), 2, (32, 128), -1.0, 6), (Tanh(), 1, (32, 128), -2.0, 6)))
+@pytest.mark.parametrize(("activation", "depth"), [(ReLU(), 2), (Tanh(), 1)])
+def test_early_slopes_are_steeper_than_late_ones(monkeypatch, activation, depth):
+    """At `α = −1`, in the mean over pairs from the same runs."""
+    monkeypatch.setattr(foretelling, "ALPHAS", (-1.0,))
     monkeypatch.setattr(foretelling, "SWEEP_STEPS", (3, 30))
-    chart = foretelling.sweep(0)
+    monkeypatch.setattr(plot, "CONFIDENCE", 1 - 1e-6)
+    early, late = foretelling.slopes(RNG(3), activation, depth, (32, 128), 100)[..., 0]
+    gain, radius = plot.mean_interval(late - early)
+    assert gain > radius
+
+
+def test_the_slopes_are_shown_beside_the_published_ones(drawing):
+    chart = drawing("rate-sweep").chart
     for panel in chart.panels:
         series = {one.label: one for one in panel.series}
-        assert series["3 steps"].y[-1] < series["30 steps"].y[-1] - 0.5  # at α = −1
         assert series[r"theorem 3.2, $2\alpha - 1$"].y == (-1.0, -3.0)
     published = [one for one in chart.panels[0].series if one.label.startswith("published")]
     assert [(one.kind, one.y) for one in published] == [(Kind.LINE, (-1.14, -1.14, -1.30, -1.73, -2.72))]
 
 
-def test_the_chart_of_correlation_and_gap(monkeypatch):
-    for name, value in {"BLOCKS": 3, "BLOCK": 20, "GAP_WIDTHS": (8, 64), "GAP_NETWORKS": 12, "STEPS": (1, 10)}.items():
-        monkeypatch.setattr(foretelling, name, value)
-    chart = foretelling.foretold(0)
-    taus, sizes = (panel.series for panel in chart.panels)
-    assert all(-1 <= tau <= 1 for one in taus for tau in one.y)
-    assert len(sizes) == 4
-    assert all(one.y[1] < one.y[0] for one in sizes if "C_{0,2}" in one.label)
+def test_the_correlation_foretells_the_order_of_the_gaps(drawing, ends):
+    for one in drawing("correlation-and-gap").chart.panels[0].series:
+        low, high = ends(one)
+        assert ((low > 0) & (high < 1)).all()
+
+
+def test_the_correlation_falls_with_the_width(series, follows):
+    for regime, exponent in (("lazy", -1), ("features learnt", -1 / 2)):
+        assert follows(series("correlation-and-gap", 1, f"$C_{{0,2}}$, {regime}", Kind.POINTS), exponent)
 
 
 def test_figures_belong_to_claims():

@@ -30,6 +30,8 @@ def test_a_figure_is_a_function_of_the_seed(monkeypatch):
 def test_every_figure_is_whole(drawing, name):
     drawn = drawing(name)
     refuse_overlaps(drawn.canvas())
+    for panel in drawn.chart.panels:
+        refuse_overlaps(drawn.canvas(panel))
     refuse_ambiguous_looks(drawn.chart.panels)
     assert all(panel.x.label and panel.y.label for panel in drawn.chart.panels)
     data = json.loads(json.dumps(drawn.to_json(), allow_nan=False))
@@ -37,12 +39,11 @@ def test_every_figure_is_whole(drawing, name):
 
 
 def refuse_overlaps(canvas):
-    """Nothing is cut off, and nothing is drawn over anything else."""
+    """Nothing is cut off, and nothing is drawn over anything else, be it title, legend, panel or caption."""
     renderer = FigureCanvasAgg(canvas).get_renderer()
     canvas.draw(renderer)
-    title, caption = (text.get_window_extent(renderer) for text in canvas.texts)
-    legend = canvas.legends[0].get_window_extent(renderer)
-    boxes = [title, legend, *(axes.get_tightbbox(renderer) for axes in canvas.axes), caption]
+    boxes = [words.get_window_extent(renderer) for words in (*canvas.texts, *canvas.legends)]
+    boxes += [axes.get_tightbbox(renderer) for axes in canvas.axes]
     for box in boxes:
         assert min(box.x0, box.y0) >= -0.5
         assert box.x1 <= canvas.bbox.x1 + 0.5
@@ -70,6 +71,7 @@ def test_overlaps_are_seen(drawing):
     panel = fine.chart.panels[0]
     crowded = replace(panel, x=replace(panel.x, ticks=(1.0, 1.01)))
     long = replace(fine.figure, title="A title that is far too long " * 5)
-    for bad in (replace(fine, figure=long), replace(fine, chart=replace(fine.chart, panels=(crowded, panel)))):
+    bad = [replace(fine, figure=long), replace(fine, chart=replace(fine.chart, panels=(crowded, panel)))]
+    for canvas in (*(one.canvas() for one in bad), fine.canvas(crowded)):
         with pytest.raises(AssertionError):
-            refuse_overlaps(bad.canvas())
+            refuse_overlaps(canvas)
