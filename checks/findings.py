@@ -161,15 +161,17 @@ DISCOVERIES = (
         "linearisation-equivalence",
         Kind.WRONG,
         "correlations vanish if and only if F − F_lin does, at one rate O(1/m(n))",
-        "F − F_lin goes with the C₀,d, like 1/n, its gradient with the C₁,d, like n^(−1/2): one rate for both, √n, is "
-        "a bound that F does not attain; all orders must vanish, and ReLU lags by n^(−1/2) all the same",
+        "smooth activations: F − F_lin goes with the C₀,d, like 1/n, its gradient with the C₁,d, like n^(−1/2): one "
+        "rate for both, √n, is a bound that F does not attain; all orders must vanish, and ReLU lags by n^(−1/2) all "
+        "the same",
     ),
     Discovery(
         "sgd-deviation",
         Kind.WRONG,
         "flat in the number of steps",
-        "if and only if the squared residuals of f_lin are summable (one training input, leading order); labels ±ν "
-        "from their mean add −η²ν²K/(2 − ηΘ) in each step, K = O(1/m(n)): it grows like s/m(n)",
+        "one training input, ηΘ < 2, bounded labels, leading order: at an input whose gradient is not parallel, if and "
+        "only if the squared residuals of f_lin are summable; labels drawn at ±ν from their mean add −η²ν²K/(2 − ηΘ) "
+        "in each step, in the mean, with K of order 1/n: it grows like s/n",
     ),
     Discovery(
         "depth-spectrum",
@@ -304,10 +306,10 @@ SECONDS: dict[str, float] = {
 
 
 INTRODUCTION = """\
-Each line can be checked with `limes verify` and the id in front; *takes* is what it costs one core. `limes findings`
-is this list, and `limes report --html report.html` judges all claims and writes one page that begins with it:
-statements typeset, evidence, plots. With `--from run.json` it is about a run that `limes verify --json run.json` made;
-`--latex` writes a document."""
+Each line can be checked with `limes verify` and the id in front; *takes* is what it costs one core once Python is up.
+`limes findings` is this list, and `limes report --html report.html` judges all claims and writes one page that begins
+with it: statements typeset, evidence, plots. With `--from run.json` it is about a run that `limes verify --json
+run.json` made; `--latex report.tex` writes a document."""
 PAGES = {"findings/correlations.md": "Weak correlations: two questions of the public reviews"}  # findings at length
 
 

@@ -26,8 +26,10 @@ Near angle 0 an arccosine would lose half of the digits. With `û_o = a_{l−1}[
 
 where nothing cancels; in the first layer `û` holds the values of the pixels, and `h = 0`. Equal images have angle 0.
 
-Accuracy: 1e-12 relative to `√(Θ(x, x) Θ(x', x'))`. What a pixel sees counts as black below `SMALLEST`. NaN never comes
-out. Memory beyond the result: some blocks, and the norms of a tile of images in all layers.
+Accuracy: 1e-12 relative to `√(Θ(x, x) Θ(x', x'))` up to depth 200, 1e-9 up to 2000; without layers and with
+`Pooling.MEAN`, where pixels of both signs may cancel, relative to the mean of `|x[p]| |x'[p']|`. What a pixel sees is
+black below `SMALLEST`. NaN never comes out. Memory beyond the result: some blocks, and the norms of a tile of images
+in all layers.
 
 Source: Arora, Du, Hu, Li, Salakhutdinov, Wang, arXiv:1904.11955. The order of summation and the last formula are ours.
 """

@@ -22,6 +22,7 @@ from sympy import (
     Abs,
     Expr,
     FiniteSet,
+    Float,
     Heaviside,
     Interval,
     Max,
@@ -112,7 +113,11 @@ def compare(
     if not formal and difference.has(AppliedUndef, Indexed):
         return Comparison(Agreement.UNDECIDED, reason="it contains a sequence known only by its recursion")
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(len(difference.free_symbols),)))
-    variables, everywhere = _variables(difference, domain), cases(difference, domain)
+    variables = _variables(difference, domain)
+    try:
+        everywhere = cases(difference, domain)
+    except InvalidInput as error:
+        return Comparison(Agreement.UNDECIDED, reason=str(error))
     if everywhere and len(everywhere[0]) < len(variables):
         everywhere = ()
     agreed, tried = 0, len(everywhere) or (points if difference.free_symbols else 1)
@@ -136,19 +141,30 @@ def compare(
 def cases(expression: Expr, domain: Mapping[Symbol, Set]) -> tuple[dict[Symbol, Expr], ...]:
     """All values, together, of the symbols in `expression` that live in finite sets; none if they are too many.
 
+    Raises `InvalidInput` for a value that is not known to have the assumptions of its symbol: it would be left out.
+
     >>> x, y = Symbol("x"), Symbol("y")
     >>> cases(x + y, {x: FiniteSet(0, 1), y: Interval(0, 1)})
     ({x: 0}, {x: 1})
     """
     sets = {symbol: domain[symbol] for symbol in _variables(expression, domain) if symbol in domain}
     finite = {
-        symbol: [number for number in numbers if _is_possible(symbol, number)]
+        symbol: _members(symbol, numbers)
         for symbol, numbers in sets.items()
         if isinstance(numbers, FiniteSet) and not numbers.free_symbols
     }
     if not finite or math.prod(map(len, finite.values())) > MOST_CASES:
         return ()
     return tuple(dict(zip(finite, values, strict=True)) for values in product(*finite.values()))
+
+
+def _members(symbol: Symbol, numbers: FiniteSet) -> list[Expr]:
+    for number in numbers:
+        if not _is_possible(symbol, number):
+            raise InvalidInput(
+                "domain", str(numbers), f"{number} is not known to have the assumptions of {symbol}; leave it out"
+            )
+    return list(numbers)
 
 
 def has_value(expression: Expr, domain: Mapping[Symbol, Set], *, seed: int = 0) -> bool:
@@ -255,6 +271,11 @@ def require_signs(domain: Mapping[Symbol, Set]) -> None:
     for symbol, where in domain.items():
         if not isinstance(symbol, Symbol) or not isinstance(where, Set):
             raise InvalidInput("domain", f"{{{symbol!r}: {where!r}}}", "give sets of symbols, as {x: Interval(0, 1)}")
+        if floats := where.atoms(Float):
+            number = f"{float(min(floats)):.15g}"
+            raise InvalidInput("domain", str(where), f"the float {number} is not exact; give Rational('{number}')")
+        if isinstance(where, FiniteSet) and not where.free_symbols:
+            _members(symbol, where)
         if where is S.EmptySet:
             raise InvalidInput("domain", str(where), f"there is no value of {symbol} in it; give a set that has one")
         if symbol.is_nonnegative and where.inf.is_negative:

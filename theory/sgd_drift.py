@@ -15,8 +15,9 @@ across it in the plane of `g' = (β, δ)`.
 
     D'_s = (b/a) D_s + A q_s² − ½ η² K Σ_{k<s} ρ_k²,    K = g'ᵀ(1 − ggᵀ/a) H g = γ δ h_12.
 
-The first two terms stay bounded with `q` if `0 < ηa < 2`, as `D_{k+1} = (1 − ηa) D_k + …`. Hence, for `K ≠ 0`, the
-deviation is **flat in the number of steps if and only if the squared residuals of `f_lin` are summable**.
+The first two terms stay bounded if `0 < ηa < 2`: `q` does as the labels do, and `D_{k+1} = (1 − ηa) D_k + …`. Hence,
+for `K ≠ 0`, the deviation is **flat in the number of steps if and only if the squared residuals of `f_lin` are
+summable**. Where the gradients are parallel, `δ = 0`, as at `x' = x`, there is no drift.
 
 **In the mean** (`mean_gain`): labels `y ± ν`, each with probability ½ and independently, keep `ρ` alive. A multiple of
 `(f_lin − y)²` makes the mean gain the same in every step, `−K η² ν²/(2 − ηa)`, so that
@@ -24,7 +25,7 @@ deviation is **flat in the number of steps if and only if the squared residuals 
     E D'_s = −K η² ν² s/(2 − ηa) + O(s⁰).
 
 **Range.** First order in `ε` at fixed `s`, one training input, `γ, δ, ν > 0`, the rest real. In wide networks `K` is of
-order `1/m`, as `C_{0,2}` is, and so are terms of second order in `ε`: that the growth is linear there too is measured.
+order `1/n`, as `C_{0,2}` is, and so are terms of second order in `ε`: that the growth is linear there too is measured.
 
 Ours. The drift is that of Blanc, Gupta, Valiant, Valiant (2020), arXiv:1904.09080: down the gradient of `|∇f|²`.
 """

@@ -14,7 +14,22 @@ import re
 import unicodedata
 from typing import Any
 
-from sympy import Basic, Expr, Function, Indexed, Limit, Mul, NumberSymbol, Pow, S, Symbol, fraction
+from sympy import (
+    Add,
+    Basic,
+    Expr,
+    Function,
+    Indexed,
+    Integral,
+    Limit,
+    Mul,
+    NumberSymbol,
+    Pow,
+    S,
+    Sum,
+    Symbol,
+    fraction,
+)
 from sympy.core.function import AppliedUndef
 from sympy.printing.latex import LatexPrinter
 
@@ -52,14 +67,24 @@ def latex(expression: Basic, *, before_factor: bool = False) -> str:
 
 def ordered_terms(expression: Expr) -> list[Expr]:
     """The terms of a sum as they are printed: in SymPy's order, but one without a minus sign first, if there is one."""
-    terms = expression.as_ordered_terms()
+    terms = _in_order(expression, Add)
     first = next((index for index, term in enumerate(terms) if not term.could_extract_minus_sign()), 0)
     return [terms[first], *terms[:first], *terms[first + 1 :]]
 
 
+def _in_order(expression: Expr, kind: type[Add] | type[Mul]) -> list[Expr]:
+    """SymPy's order of terms or factors, for which it would compute integrals that are numbers, for seconds each."""
+    costly = sorted((one for one in expression.atoms(Integral, Sum, Limit) if one.is_number), key=str)
+    names = {one: Symbol(f"z_{index}") for index, one in enumerate(costly)}
+    standing_for = {part.xreplace(names): part for part in expression.args}
+    if not costly or not isinstance(expression, kind) or len(standing_for) < len(expression.args):
+        return expression.as_ordered_terms() if kind is Add else expression.as_ordered_factors()
+    return [standing_for[part] for part in _in_order(kind(*standing_for, evaluate=False), kind)]
+
+
 def ordered_factors(expression: Expr) -> list[Expr]:
     """The factors of a product as they are printed: in SymPy's order, functions such as the cosine last."""
-    factors = expression.as_ordered_factors()
+    factors = _in_order(expression, Mul)
     return sorted(factors, key=_ends_in_operator) if expression.is_commutative else factors
 
 

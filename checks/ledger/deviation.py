@@ -252,9 +252,11 @@ sgd_deviation = claim(
         "no noise: most of the deviation is there after the first steps; it changes by less than 5 % between 400 and "
         "800 steps of batches of one at half of the largest stable rate",
         "one training input, first order of weak correlations: elsewhere the deviation is bounded less half of eta^2 K "
-        "times the sum of the squared residuals of f_lin, for any labels; so it is flat if and only if that converges",
-        "labels +-nu from their mean keep it growing by eta^2 K nu^2/(2 - eta Theta) in each step, in the mean; K, the "
-        "part of C_{1,1} across the gradient, is of order 1/m: the deviation is of order s/m as long as it is small",
+        "times the sum of the squared residuals of f_lin, for bounded labels and eta Theta < 2; so it is flat if and "
+        "only if that converges, unless K = 0, as where the gradients at both inputs are parallel",
+        "labels drawn independently at +-nu from their mean keep it growing by eta^2 K nu^2/(2 - eta Theta) in each "
+        "step, in the mean (labels that take turns do too, by another factor); K, the part of C_{1,1} across the "
+        "gradient, is of order 1/n: the deviation is of order s/n as long as it is small",
         "our source gives no condition on the labels; one under which f_lin itself converges would exclude this. It "
         "also says that the deviation accumulates during training, which is so",
         "three inputs: limes plot sgd-deviation",
@@ -262,10 +264,10 @@ sgd_deviation = claim(
     ),
     parts={"flat in s, with contradicting labels": [in_steps(0.0, 32)]},
     correction=Correction(
-        text="flat in s if and only if the squared residuals are summable (one training input, leading order); under "
-        "labels +-nu from their mean it grows in proportion to s",
+        text="flat in s if and only if the squared residuals are summable (one training input, eta Theta < 2, bounded "
+        "labels, K != 0, leading order); under labels drawn at +-nu from their mean it grows in proportion to s",
         latex=r"\mathbb{E}\,(F - F_{\mathrm{lin}})(x') = -\frac{\eta^2 \nu^2 K}{2 - \eta\Theta}\, s + O(s^0), \quad"
-        r" K = O(1/m(n))",
+        r" K = O(1/n)",
         parts={
             "what a step adds": [
                 Identity(name="for any labels", derivation=sgd_drift.gain, claimed=-(eta**2) * K * rho**2 / 2),
@@ -279,7 +281,7 @@ sgd_deviation = claim(
                 ),
             ],
             "proportional to s with contradicting labels": [in_steps(1.0, width) for width in (32, 128)],
-            "and to 1/m": [of_deviation("100 steps", by_width, -1.0, (32, 64, 128, 256))],
+            "and to 1/n": [of_deviation("100 steps", by_width, -1.0, (32, 64, 128, 256))],
             "flat once the data are fitted": [
                 Experiment(
                     name="400 to 800 steps within 5 %, 5 to 400 not",

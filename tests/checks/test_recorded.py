@@ -2,11 +2,12 @@
 
 import json
 from copy import deepcopy
+from pathlib import Path
 
 import pytest
 from sympy import Rational
 
-from checks import Correction, Identity, Level, Verdict, claim
+from checks import Correction, Identity, Level, Verdict, claim, recorded
 from checks.audit import Audit, Check
 from checks.html_report import html_report
 from checks.latex_report import latex_report
@@ -155,11 +156,20 @@ def test_fields_that_a_later_limes_adds_are_let_pass(data):
     assert len(RecordedRun.from_json(data).claims) == 2
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[" * 100000, b"9" * 5000])
+@pytest.mark.parametrize("content", [b"", b"{", b"[" * 100000, b"9" * 5000])
 def test_a_file_that_is_no_json_is_refused(tmp_path, content):
     (tmp_path / "run.json").write_bytes(content)
     with pytest.raises(InvalidInput, match=r"--from = .*: give what limes verify --json wrote; this is no JSON"):
         RecordedRun.read(tmp_path / "run.json")
+
+
+def test_a_file_that_is_no_text_or_never_ends_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "run.json").write_bytes(b"\xff\xfe")
+    with pytest.raises(InvalidInput, match=r"--from = .*: give a text file in UTF-8"):
+        RecordedRun.read(tmp_path / "run.json")
+    monkeypatch.setattr(recorded, "LONGEST", 1000)
+    with pytest.raises(InvalidInput, match=r"--from = /dev/zero: nothing that limes verify --json wrote is as long"):
+        RecordedRun.read(Path("/dev/zero"))
 
 
 def test_a_file_that_cannot_be_read_is_refused(tmp_path):

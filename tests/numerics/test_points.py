@@ -10,6 +10,7 @@ from sympy import (
     ImageSet,
     IndexedBase,
     Integer,
+    Integral,
     Interval,
     Lambda,
     Max,
@@ -150,10 +151,9 @@ def test_points_are_drawn_inside(symbol, domain):
 
 
 def test_a_set_in_which_no_point_is_found_leaves_it_undecided():
-    for nowhere in (ImageSet(Lambda(x, pi * x), S.Naturals), FiniteSet(oo)):
-        found = compare(floor(x), x, {x: nowhere})
-        assert found.agreement is Agreement.UNDECIDED
-        assert "give an interval or a FiniteSet" in found.reason
+    found = compare(floor(x), x, {x: ImageSet(Lambda(x, pi * x), S.Naturals)})
+    assert found.agreement is Agreement.UNDECIDED
+    assert "give an interval or a FiniteSet" in found.reason
 
 
 def test_of_finite_sets_every_point_is_compared():
@@ -168,9 +168,22 @@ def test_of_finite_sets_every_point_is_compared():
     assert other.witness == {x: 5}
 
 
-def test_points_of_finite_sets_have_the_assumptions_of_the_symbol_and_may_be_too_many():
-    assert cases(INTEGER, {INTEGER: FiniteSet(Rational(1, 2), 1)}) == ({INTEGER: 1},)
-    assert cases(INTEGER, {INTEGER: FiniteSet(Rational(1, 2))}) == ()
+@pytest.mark.parametrize(
+    ("symbol", "number"),
+    [(x, oo), (x, besselj(0, 1)), (INTEGER, Rational(1, 2)), (x, Integral(sin(x**2), (x, 0, 1)))],
+)
+def test_no_point_of_a_finite_set_is_left_out(symbol, number):
+    on = {symbol: FiniteSet(1, number)}  # where x^2 = x holds at 1
+    with pytest.raises(InvalidInput, match="is not known to have the assumptions of"):
+        cases(symbol, on)
+    with pytest.raises(InvalidInput, match="is not known to have the assumptions of"):
+        require_signs(on)
+    found = compare(symbol**2, symbol, on)
+    assert found.agreement is Agreement.UNDECIDED
+    assert "is not known to have the assumptions of" in found.reason
+
+
+def test_points_of_finite_sets_may_be_too_many():
     assert cases(x, {x: FiniteSet(*range(101))}) == ()
     assert compare(x**2, x, {x: FiniteSet(*range(101))}).agreement is Agreement.DIFFER
     assert cases(x, {y: FiniteSet(1)}) == ()
@@ -242,6 +255,8 @@ def test_a_domain_beyond_the_assumptions_on_its_symbols_is_refused():
         ({"x": Interval(0, 1)}, "give sets of symbols"),
         ({x: (0, 1)}, "give sets of symbols"),
         ({x: S.EmptySet}, "there is no value of x in it"),
+        ({x: FiniteSet(0.3)}, "the float 0.3 is not exact"),
+        ({x: Interval(0, 0.1)}, "the float 0.1 is not exact"),
     ],
 )
 def test_a_domain_that_says_more_than_the_symbol_or_is_none_is_refused(domain, words):
