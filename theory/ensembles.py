@@ -30,9 +30,7 @@ A, A2 = MatrixSymbol("A", 1, n), MatrixSymbol("A_2", 1, n)  # Θ(x, X) Θ⁻¹ (
 K, Kinverse = MatrixSymbol("K", n, n), MatrixSymbol("K_inv", n, n)  # the NNGP kernel on the data, and its inverse
 Kx, K2, Kxx = MatrixSymbol("K_xX", 1, n), MatrixSymbol("K_xX2", 1, n), MatrixSymbol("K_xx2", 1, 1)
 # The numbers K(x, x'), A K(X, x'), K(x, X) A'ᵀ, A K A'ᵀ and K(x, X) K⁻¹ K(X, x'):
-between, at_first, at_second, twice, explained = (
-    Symbol(name, real=True) for name in ("K_xx", "AK_x", "KA_x", "AKA", "KKK")
-)
+between, at_first, at_second, twice, explained = (Symbol(f"k_{index}", real=True) for index in range(5))
 f0, weight, labels = IndexedBase("f"), IndexedBase("A"), IndexedBase("y")
 
 
@@ -89,7 +87,8 @@ def covariance() -> Derivation:
     numbers = {between: Kxx, at_first: A * K2.T, at_second: Kx * A2.T, twice: A * K * A2.T}
     return d.then(
         between - at_first - at_second + twice,
-        because=r"the trace is linear; $AK_x = A\,K(X, x')$, $KA_x = K(x, X)\,A'^\top$, $AKA = A K A'^\top$",
+        because=r"the trace is linear; $k_0 = K(x, x')$, $k_1 = A\,K(X, x')$, $k_2 = K(x, X)\,A'^\top$, "
+        r"$k_3 = A K A'^\top$",
         reason=Words(given={name: Trace(product) for name, product in numbers.items()}),
     )
 
@@ -110,7 +109,7 @@ def posterior_covariance() -> Derivation:
     numbers = {between: Trace(Kxx), explained: Trace(Kx * Kinverse * K2.T)}
     return d.then(
         between - explained,
-        because=r"$A = K(x, X) K^{-1}$, with a symmetric inverse; $KKK = K(x, X) K^{-1} K(X, x')$",
+        because=r"$A = K(x, X) K^{-1}$, with a symmetric inverse; $k_4 = K(x, X) K^{-1} K(X, x')$",
         reason=Words(inverse, {A: Kx * Kinverse, A2: K2 * Kinverse.T, **numbers}),
         using=(law,),
     )

@@ -159,7 +159,7 @@ def layer() -> Derivation:
     B*Q*alpha*beta*c_phi + D[l - 1]*Sigmadot[l]
     """
     k, width = symbols("k m", integer=True, positive=True)
-    a, ap, b, bp, signal, signalp, e, ep = (IndexedBase(n) for n in ("a", "ap", "b", "bp", "s", "sp", "e", "ep"))
+    a, ap, b, bp, signal, signalp, e, ep = (IndexedBase(n) for n in ("a", "a'", "b", "b'", "s", "s'", "e", "e'"))
     scale = c_phi / width
     moved, movedp = (
         -coefficient * gate[k] * one[k] + wandering[k]

@@ -121,6 +121,9 @@ def _argument(tokens: Iterator[str], depth: int) -> float:
     return 0.0
 
 
+_OPERATORS = (Derivative, Integral, Limit, Product, Sum)
+
+
 def rows(expression: Expr, room: float = PAGE, *, taken: float = 0.0, before_factor: bool = False) -> list[str]:
     r"""`expression` as LaTeX in rows of at most `room` units, where it can be broken.
 
@@ -158,7 +161,7 @@ def _around(expression: Any) -> tuple[str, str] | None:
         return (name, after) if brackets else None
     if isinstance(expression, Derivative):
         mark = Function("@")(*expression.variables)  # a name alone would not depend on the variables
-    elif isinstance(expression, Integral | Limit | Product | Sum):
+    elif isinstance(expression, _OPERATORS):
         mark = Dummy("@")
     else:
         return None
@@ -192,8 +195,10 @@ def _product_in_rows(expression: Any, room: float, taken: float) -> list[str]:
     ordered = numerator.args if isinstance(numerator, MatMul) else ordered_factors(numerator)
     factors = [part for factor in ordered for part in _absolute(factor)]
     parts = [denominator] if breadth(latex(1 / denominator)) <= room else Mul.make_args(denominator)
-    for factor in [*(1 / part for part in parts if part != 1), *factors]:
-        is_sum = factor.is_Add or factor.is_MatAdd
+    every = [*(1 / part for part in parts if part != 1), *factors]
+    for index, factor in enumerate(every, start=1):
+        goes_on = isinstance(factor, _OPERATORS) and index < len(every)  # the next factor would be taken as part of it
+        is_sum = factor.is_Add or factor.is_MatAdd or goes_on
         begun = filled[-1] not in ("", "- ")
         start = breadth(r"\cdot") if begun else taken
         within = room if factor != expression else oo  # one over a product is all there is

@@ -289,6 +289,9 @@ class _Printer(LatexPrinter):
         grouped = rf"\left({code}\right)" if body.is_Add or code.startswith("-") else f" {code}"
         return rf"\lim_{{{self._print(variable)} \to {self._print(target)}{direction}}}{grouped}"
 
+    def _print_Add(self, expr: Expr, order: Any = None) -> str:
+        return super()._print_Add(expr, order).replace("+ - ", "- ")  # SymPy overlooks the sign of a matrix product
+
     def _as_ordered_terms(self, expr: Expr, order: Any = None) -> list[Expr]:
         return ordered_terms(expr)
 
