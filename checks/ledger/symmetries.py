@@ -136,6 +136,22 @@ def rank_is_bounded(
     return f"rank {rank(J)} > {bound} for {network}" if rank(J) > bound else ""
 
 
+def beside_boundaries(rng: np.random.Generator, weights: Vector) -> Vector:
+    """Points on both sides of the boundary `w·x = 0` of each unit, nearer to it than any other boundary is.
+
+    Random points may all miss the cell between two boundaries that are close: then no gradient tells the units apart.
+    """
+    normals = weights / np.linalg.norm(weights, axis=1, keepdims=True)
+    apart = [np.linalg.norm(n - (n @ other) * other) for i, n in enumerate(normals) for other in normals[:i]]
+    found = []
+    for normal in normals:
+        along = rng.standard_normal((4 * len(normal), len(normal)))
+        along -= np.outer(along @ normal, normal)
+        along /= np.linalg.norm(along, axis=1, keepdims=True)
+        found += [along + side * min(apart, default=1.0) / 10 * normal for side in (-1, 1)]
+    return np.concatenate(found)
+
+
 def rank_is_attained(rng: np.random.Generator, *, linear: bool, more: int = 0) -> str:
     """What is wrong with the rank of `J`, and with when it is `P − rank X`.
 
@@ -148,6 +164,8 @@ def rank_is_attained(rng: np.random.Generator, *, linear: bool, more: int = 0) -
     network = MLP(dimension, widths, outputs, Identity() if linear else ReLU())
     parameters = network.sample(rng, 1)
     X = rng.standard_normal((8 if linear else 60 * max(widths), dimension))
+    if not linear:
+        X = np.concatenate([X, beside_boundaries(rng, network.layers(parameters)[0].weights[0])])
     found = rank(jacobian(network, parameters, X)[0]) + more
     left = network.parameter_count - rank(generators(network, parameters)[0])
     if not linear:

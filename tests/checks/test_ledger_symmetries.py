@@ -57,3 +57,16 @@ def test_a_share_with_a_free_index_is_a_gradient():
     for layer in (1, 2, 3):
         found = symmetries.share(network, parameters, x, (), layer)
         np.testing.assert_allclose(found, own[columns[layer - 1]], rtol=1e-12, atol=1e-14)
+
+
+def test_units_whose_boundaries_are_close_are_told_apart():
+    weights = np.array([[1.0, 0.0], [1.0, 1e-5], [-1.0, 2e-5]])
+    points = symmetries.beside_boundaries(np.random.default_rng(0), weights)
+    patterns = points @ weights.T > 0
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        assert len(np.unique(patterns[:, [i, j]], axis=0)) == 4  # all four sides of the two boundaries are seen
+
+
+@pytest.mark.parametrize("number", [2121, 2481, 2482])  # with random points alone, one network in 200 was
+def test_networks_with_close_boundaries_are_no_counterexamples(number):
+    assert symmetries.rank_is_attained(np.random.default_rng([5, number]), linear=False) == ""
