@@ -250,12 +250,15 @@ def _tally(evidence: Sequence[RecordedEvidence]) -> str:
     words = [f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict]]
     if tried := sum(item.mutants.tried for item in evidence):
         words.append(f"{sum(item.mutants.killed for item in evidence)} of {tried} mutants rejected")
+    elif any(item.verdict.holds for item in evidence):
+        words.append("no mutants")
     return ", ".join(words) or "none"
 
 
 def _piece(item: RecordedEvidence) -> Element:
     named = f"{item.kind}: {item.name}" if item.name not in ("", item.part, item.kind) else item.kind
     tally = item.mutants
+    rejected = f"{tally.killed} of {tally.tried}" if tally.tried else "no mutants" if item.verdict.holds else None
     survived = [element("div", f"survived: {text}", class_="warning") for text in tally.survived]
     return element(
         "tr",
@@ -264,7 +267,7 @@ def _piece(item: RecordedEvidence) -> Element:
         element("td", *([] if item.resolution is None else [f"{item.resolution:.2g}"]), data_label="resolution"),
         element(
             "td",
-            *([f"{tally.killed} of {tally.tried}"] if tally.tried else []),
+            rejected,
             *survived,
             class_="nowrap" if not survived else "",
             data_label="mutants rejected",

@@ -13,7 +13,7 @@ from sympy import Interval, Set, Symbol, oo
 from numerics.points import check_steps
 from theory.derivation import CheckedStep, Derivation, How
 from theory.layout import PAGE, breadth, sentence_rows, wrapped
-from theory.notation import meanings, undefined
+from theory.notation import Meaning, clashing, meanings, undefined
 from theory.typeset import latex, latex_text
 
 if TYPE_CHECKING:
@@ -52,10 +52,15 @@ class CheckedDerivation:
             if step.outcome.how in (How.WRONG, How.UNDECIDED)
         ]
 
-    def to_latex(self) -> str:
-        """Its title, the domain of its symbols and its lines, with what the check found beside those not proved."""
+    def to_latex(self, local: Iterable[Meaning] = ()) -> str:
+        """Its title, the domain of its symbols and its lines, with what the check found beside those not proved.
+
+        Of the `local` meanings those of its own symbols are given here, as other derivations mean others by them.
+        """
+        here = [meaning for meaning in meanings([self.derivation]) if meaning in local]
+        sentences = "".join(f" Here {meaning.to_latex()}" for meaning in here)
         where = f" For {_conditions(self.derivation.domain)}:" if self.derivation.domain else ""
-        heading = wrapped(rf"\paragraph{{{latex_text(self.derivation.title)}}}{where}")
+        heading = wrapped(rf"\paragraph{{{latex_text(self.derivation.title)}}}{sentences}{where}")
         return f"{heading}\n{self.derivation.to_latex(self.steps)}"
 
 
@@ -95,12 +100,47 @@ def checked_derivations(claim: Claim) -> list[CheckedDerivation]:
 
 
 def notation(derivations: Sequence[CheckedDerivation]) -> str:
-    """A paragraph that says what the symbols of these derivations stand for; nothing if they say it themselves."""
+    """A paragraph that says what the symbols of these derivations stand for; nothing if they say it themselves.
+
+    A symbol that does not mean the same in all of them is left to each (`CheckedDerivation.to_latex`).
+    """
     printed = [one.derivation for one in derivations]
-    sentences = [meaning.to_latex() for meaning in meanings(printed)]
+    found = meanings(printed)
+    local = clashing(found)
+    sentences = [meaning.to_latex() for meaning in found if meaning not in local]
     if missing := undefined(printed):
         sentences.append(f"Without a definition here: {', '.join(f'${letter}$' for letter in missing)}.")
     return wrapped("\n".join([r"\paragraph{Notation}", *sentences])) if sentences else ""
+
+
+def _derived(claim: Claim, derivations: Sequence[CheckedDerivation]) -> list[str]:
+    """The notation, the derivations, and what is no part of them; nothing if there are none."""
+    if not derivations:
+        return []
+    local = clashing(meanings([one.derivation for one in derivations]))
+    return [notation(derivations), *(one.to_latex(local) for one in derivations), _besides(claim)]
+
+
+def _besides(claim: Claim) -> str:
+    """A paragraph that lists the evidence that is no derivation, by what it is for; nothing if there is none."""
+    from .evidence.derived import Derived
+
+    other: dict[str, list[str]] = {}
+    for part, _, item in claim.evidence():
+        if not isinstance(item, Derived):
+            other.setdefault(part, []).append(f"{item.kind}: {item.name}" if item.name else item.kind)
+    if not other:
+        return ""
+    listed = "; ".join(f"{part} ({'; '.join(names)})" if part else "; ".join(names) for part, names in other.items())
+    words = f"What these derivations do not give rests on other evidence, run by limes verify {claim.id}: {listed}."
+    return _paragraph("Not derived here", words)
+
+
+def _paragraph(head: str, words: str, shown: str = "") -> str:
+    """Words that may be broken anywhere, as formulas in words have few hyphens; and a display that belongs to them."""
+    return wrapped(
+        rf"{{\raggedright\paragraph{{{head}}} {latex_text(words)}" + (f"\n{shown}\n" if shown else "") + r"\par}"
+    )
 
 
 def statement(claim: Claim) -> str:
@@ -118,36 +158,35 @@ def statement(claim: Claim) -> str:
 
 
 def fragment(claim: Claim) -> str:
-    """The statement, and what holds instead, where that is known."""
-    if claim.correction is None:
-        return statement(claim)
-    mended = wrapped(f"% what is so: {_one_line(claim.correction.text)}\n{display(claim.correction.latex)}")
-    return f"% wrong as published, see below\n{statement(claim)}\n\n{mended}"
+    """The statement, what it assumes, and what holds instead, where that is known: all of it in print."""
+    parts = [statement(claim)]
+    if claim.correction:
+        published = f"{claim.title} ({claim.source}); not all of it is so:"
+        parts = [
+            _paragraph("As published", published, parts[0]),
+            _paragraph("Corrected", f"{claim.correction.text}:", display(claim.correction.latex)),
+        ]
+    for head, sentences in (("Hypotheses", claim.hypotheses), ("Conditions needed besides", claim.conditions)):
+        if sentences:
+            parts.append(_paragraph(head, f"{'; '.join(sentences)}."))
+    return "\n\n".join(parts)
 
 
 def for_a_paper(claim: Claim, derivations: Sequence[CheckedDerivation] = ()) -> str:
     r"""What goes into a document of one's own, which needs amsmath: the statement, the notation and the derivations."""
-    parts = [fragment(claim), notation(derivations), *(one.to_latex() for one in derivations)]
-    text = "\n\n".join(part for part in parts if part)
+    text = "\n\n".join(part for part in (fragment(claim), *_derived(claim, derivations)) if part)
+    if derivations:  # long ones run over the foot of a page
+        text = f"\\begingroup\\allowdisplaybreaks\n{text}\n\\endgroup"
     return f"{_BLACKBOARD}\n{text}" if r"\mathbb" in text else text
 
 
 def document(claim: Claim, derivations: Sequence[CheckedDerivation] = ()) -> str:
     """A document that pdflatex compiles: the claim and, if they are given, its derivations."""
-    parts = [rf"\section*{{{latex_text(claim.title)}}}", latex_text(f"{claim.id}. {claim.source}."), statement(claim)]
-    for heading, sentences in (
-        ("Hypotheses", claim.hypotheses),
-        ("Conditions that it needs besides", claim.conditions),
-        ("Findings", claim.findings),
-    ):
-        if sentences:
-            parts.append(rf"\paragraph{{{heading}}} " + latex_text("; ".join(sentences)) + ".")
-    if claim.correction:
-        parts.append(r"\paragraph{Correction} " + latex_text(claim.correction.text) + ":")
-        parts.append(display(claim.correction.latex))
+    parts = [rf"\section*{{{latex_text(claim.title)}}}", latex_text(f"{claim.id}. {claim.source}."), fragment(claim)]
+    if claim.findings:
+        parts.append(_paragraph("Findings", f"{'; '.join(claim.findings)}."))
     if derivations:
-        parts += [r"\section*{Derivations}", _CHECKED, notation(derivations)]
-        parts += [derivation.to_latex() for derivation in derivations]
+        parts += [r"\section*{Derivations}", _CHECKED, *_derived(claim, derivations)]
     return wrapped(page([part for part in parts if part]))
 
 

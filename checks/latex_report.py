@@ -24,6 +24,7 @@ from .mathml import mathml
 from .recorded import RecordedAudit, RecordedClaim, RecordedEvidence, RecordedRun
 from .report import coarse_time
 
+TWICE = "% Run pdflatex twice: the first run finds the pages and numbers to which the document refers.\n"
 PREAMBLE = r"""\usepackage{amssymb}
 \usepackage{array}
 \usepackage{bm}
@@ -65,8 +66,13 @@ def latex_report(
     audit: RecordedAudit | None = None,
     drawings: Iterable[Drawing] = (),
     folder: str = "figures",
+    *,
+    remark: str = "",
 ) -> str:
-    """The document: the findings first, then the claims by chapter. The plots are those that `write_figures` writes."""
+    """The document: the findings first, then the claims by chapter. The plots are those that `write_figures` writes.
+
+    `remark` stands at the top, such as why there are none.
+    """
     pictures = {drawing.figure.name: drawing for drawing in drawings}
     missing = dict(pictures)  # the plots that no claim has shown yet
     made = f"Level {run.level.value}, seed {run.seed}, limes {run.version}."
@@ -74,6 +80,7 @@ def latex_report(
     parts += [
         sentence(f"{run.summary()} {made}"),
         _unexpected(run),
+        sentence(remark),
         *_findings(run),
         *_audit(audit),
         r"\tableofcontents",
@@ -85,7 +92,7 @@ def latex_report(
             for name in [name for name, drawing in missing.items() if one.id in drawing.figure.claims]:
                 parts.append(_picture(missing.pop(name), folder))
             parts.append(_plots(one, pictures))
-    return page([part for part in parts if part], PREAMBLE)
+    return TWICE + page([part for part in parts if part], PREAMBLE)
 
 
 def _unexpected(run: RecordedRun) -> str:
@@ -185,7 +192,7 @@ def _piece(item: RecordedEvidence) -> Sequence[str]:
     named = f"{item.kind}: {item.name}" if item.name not in ("", item.part, item.kind) else item.kind
     resolution = "" if item.resolution is None else f"{item.resolution:.2g}"
     tally = item.mutants
-    rejected = f"{tally.killed} of {tally.tried}" if tally.tried else ""
+    rejected = f"{tally.killed} of {tally.tried}" if tally.tried else "no mutants" if item.verdict.holds else ""
     survived = "".join(rf"; \textbf{{survived:}} {sentence(text)}" for text in tally.survived)
     return item.verdict.value, sentence(named), sentence(item.detail) + survived, resolution, rejected
 

@@ -24,7 +24,7 @@ from _pytest.runner import collect_one_node
 
 from theory.errors import LimesWarning
 
-from .verdicts import Level
+from .verdicts import Level, MutantTally
 
 if TYPE_CHECKING:
     from .claims import Claim
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _FOUND = pytest.StashKey[dict[str, Any]]()  # the claims of a module, by their ids
 _FOLDER = "claims"
 WIDTH = 80  # columns of a failure
+GIVEN = ("enclosure", "property")  # kinds of evidence whose mutants are given, not made
 _IMPORTS_CHECKS = re.compile(r"^\s*(import|from)\s+checks\b", re.MULTILINE)
 _MARKERS = {
     "claim": "a claim, judged by limes",
@@ -123,7 +124,7 @@ class ClaimItem(pytest.Item):
 
     def __init__(self, *, claim: Claim, chapter: str = "", **arguments: Any) -> None:
         super().__init__(**arguments)
-        self.claim = claim
+        self.claim, self.own = claim, not chapter
         marks = ["claim", f"source_{claim.source.key}", *([f"chapter_{chapter}"] if chapter else [])]
         for mark in (re.sub(r"\W", "_", name) for name in marks):  # what -m can name
             self.config.addinivalue_line("markers", f"{mark}: see claim")  # known, so that --strict-markers has it
@@ -134,9 +135,12 @@ class ClaimItem(pytest.Item):
         result = self.claim.judged(Level(option.claims_level), option.claims_seed)
         said = {"verdict": result.verdict.value, "level": option.claims_level, "seed": option.claims_seed}
         self.user_properties += said.items()
-        killed = result.mutants_tried - len(result.mutants_survived)
-        tried = f"; {killed} of {result.mutants_tried} mutants rejected" if result.mutants_tried else ""
-        self.add_report_section("call", "verdict", result.verdict.value + tried)  # which pytest -rA shows
+        tally = MutantTally(result.mutants_tried, result.mutants_survived)
+        self.add_report_section("call", "verdict", f"{result.verdict.value}; {tally}")  # which pytest -rA shows
+        for item in result.evidence if self.own else ():
+            if item.kind in GIVEN and item.finding.verdict.holds and not item.finding.mutants.tried:
+                remedy = "give it wrong versions to reject, mutants={...}"
+                self.warn(LimesWarning(f"{self.claim.id}: {item.label} was tried with no mutants; {remedy}"))
         for text in result.mutants_survived:
             self.warn(LimesWarning(f"{self.claim.id}: its evidence also accepts the mutant {text}"))
         if not result.as_expected:

@@ -130,7 +130,7 @@ def as_recorded(verdict: Verdict, expected: Verdict | None) -> bool:
     Undecided never is, even if that is the record.
     """
     if expected is None:
-        return verdict in (Verdict.PROVED, Verdict.CERTIFIED, Verdict.SUPPORTED)
+        return verdict.holds
     return verdict.decided and verdict is expected
 
 

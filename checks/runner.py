@@ -17,7 +17,7 @@ import threading
 import time
 import traceback
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from multiprocessing import resource_tracker
@@ -77,11 +77,12 @@ class _Stream:
             if not more or self.looked_at >= self.evidence.chunks(level):
                 self.finding = found
 
-    def wanted(self, level: Level) -> range:
-        """The chunks to compute next: as many again as there are, within the budget."""
-        first = self.asked
-        self.asked = min(self.evidence.chunks(level), max(2, 2 * first))
-        return range(first, self.asked)
+    def wanted(self, level: Level) -> Iterator[int]:
+        """The chunks to compute now: as many again as were looked at, within the budget, until they decide."""
+        while self.finding is None and self.asked < min(self.evidence.chunks(level), max(2, 2 * self.looked_at)):
+            self.asked += 1
+            if self.asked - 1 not in self.samples:
+                yield self.asked - 1
 
 
 class Interrupted(KeyboardInterrupt):
@@ -101,13 +102,15 @@ def verify(
     journal: Path | None = None,
     alpha: float = ALPHA,
     progress: Progress | None = None,
+    each: Callable[[ClaimResult], None] | None = None,
 ) -> Report:
     """Judge `claims` (ids of the ledger, or `Claim` objects, or one of them; default the whole ledger).
 
     `jobs` is the number of processes (default: one per core); with one, nothing leaves this process. `cluster` is the
     address of a Dask scheduler whose workers do the work instead. `journal` is the file in which finished chunks are
     kept until the run ends, so that a killed run goes on where it was. `alpha` is the probability, for each claim, that
-    its statistical evidence refutes it although it is true.
+    its statistical evidence refutes it although it is true. `each` is called with the result of each claim, in their
+    order, as soon as it and all before it are judged.
     Raises `InvalidInput` for an unknown id, a seed that is not a natural number, `jobs < 1`, a cluster that cannot do
     the work, or `alpha` outside (0, 1).
     """
@@ -126,35 +129,64 @@ def verify(
     streams = [stream for one in chosen for stream in _streams(one, alpha)]
     key = run_key(seed, level.value, (one.origin for one in chosen)) if journal else ""
     book = Journal(journal, key)
+    results: list[ClaimResult] = []
+
+    def settle() -> None:
+        """Take the results of the claims that are judged, up to the first that is not."""
+        while len(results) < len(chosen):
+            mine = [stream for stream in streams if stream.claim is chosen[len(results)]]
+            if any(stream.finding is None for stream in mine):
+                return
+            results.append(_result(chosen[len(results)], mine))
+            if each:
+                each(results[-1])
+
     _restore(streams, book, level)
     try:
+        settle()
         with connected(cluster) if cluster else nullcontext() as workers:
-            _judge(streams, book, level, seed, workers or jobs, progress)
+            _judge(streams, book, level, seed, workers or jobs, progress, settle)
     except KeyboardInterrupt:
         raise Interrupted(book) from None
     except ClusterLost as lost:
         raise ClusterLost(f"{lost}; {book.kept()}") from None
     book.finish(one.id for one in chosen)
-    results = [_result(one, [s for s in streams if s.claim is one]) for one in chosen]
     return Report(seed, level, tuple(results), book.trouble)
 
 
 def _judge(
-    streams: list[_Stream], book: Journal, level: Level, seed: int, workers: Cluster | int, progress: Progress | None
+    streams: list[_Stream],
+    book: Journal,
+    level: Level,
+    seed: int,
+    workers: Cluster | int,
+    progress: Progress | None,
+    settle: Callable[[], None],
 ) -> None:
-    """Compute chunks until every stream has its finding."""
-    done, known = 0, sum(stream.finding is None for stream in streams)
-    while open_streams := [stream for stream in streams if stream.finding is None]:
-        tasks = [(stream, i) for stream in open_streams for i in stream.wanted(level) if i not in stream.samples]
-        known = max(known, done + len(tasks))
-        for stream, i, result in _compute(tasks, level, seed, workers):
+    """Compute chunks until every stream has its finding; `settle` is called after each."""
+    done = given = 0
+
+    def tasks() -> Iterator[tuple[_Stream, int]]:
+        """The first chunk, in the order of the claims, that can be computed now, again and again until there is none.
+
+        What comes back in the meantime makes more of them, so that the first claims are the first to be judged.
+        """
+        nonlocal given
+        while (task := next(((one, i) for one in streams for i in one.wanted(level)), None)) is not None:
+            given += 1
+            yield task
+
+    while any(stream.finding is None for stream in streams):
+        for stream, i, result in _compute(tasks(), level, seed, workers):
             stream.samples[i] = result
             if not result["error"]:
                 book.write(stream.claim.id, stream.index, i, result)
             done += 1
             stream.look(level)
             if progress:
-                progress(stream.claim.id, done, known)
+                waiting = sum(one.finding is None and not one.asked for one in streams)
+                progress(stream.claim.id, done, given + waiting)
+            settle()
 
 
 def _chosen(claims: Sequence[Claim | str] | Claim | str | None) -> list[Claim]:
@@ -223,15 +255,24 @@ def _sentence(problem: BaseException) -> str:
     return f"it failed with {type(problem).__name__}: {problem} ({where})"
 
 
-def _compute(tasks: list[tuple[_Stream, int]], level: Level, seed: int, workers: Cluster | int) -> Iterator[_Done]:
-    """Yield `(stream, chunk, result)` as they end. `workers` is a cluster, or the number of processes here."""
+def _compute(tasks: Iterable[tuple[_Stream, int]], level: Level, seed: int, workers: Cluster | int) -> Iterator[_Done]:
+    """Yield `(stream, chunk, result)` as they end. `workers` is a cluster, or the number of processes here.
+
+    Each task is asked for when a process is about to be free.
+    """
     if workers == 1:
         for stream, i in tasks:
             yield stream, i, _chunk(stream.evidence, stream.claim.id, stream.index, i, level, seed)
         return
-    left = dict(enumerate(tasks))
+    left: dict[int, tuple[_Stream, int]] = {}
+
+    def numbered() -> Iterator[tuple[int, tuple[_Stream, int]]]:
+        for number, task in enumerate(tasks):
+            left[number] = task
+            yield number, task
+
     try:
-        for number, result in _parallel(left, level, seed, workers):
+        for number, result in _parallel(numbered(), level, seed, workers):
             stream, i = left.pop(number)
             yield stream, i, result
     except ClusterLost:
@@ -244,7 +285,7 @@ def _compute(tasks: list[tuple[_Stream, int]], level: Level, seed: int, workers:
 def _alone(number: int, task: tuple[_Stream, int], level: Level, seed: int, workers: Cluster | int) -> dict[str, Any]:
     """The result of one task; where its process dies again, this evidence is undecided and the others go on."""
     try:
-        ((_, result),) = _parallel({number: task}, level, seed, workers)
+        ((_, result),) = _parallel([(number, task)], level, seed, workers)
     except ClusterLost:
         raise
     except Exception as problem:
@@ -255,21 +296,21 @@ def _alone(number: int, task: tuple[_Stream, int], level: Level, seed: int, work
 
 
 def _parallel(
-    tasks: dict[int, tuple[_Stream, int]], level: Level, seed: int, workers: Cluster | int
+    tasks: Iterable[tuple[int, tuple[_Stream, int]]], level: Level, seed: int, workers: Cluster | int
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    calls = [
+    calls = (
         delayed(_numbered)(number, _reference(stream), stream.claim.id, stream.index, i, level, seed)
-        for number, (stream, i) in tasks.items()
-    ]
+        for number, (stream, i) in tasks
+    )
     there = workers.serving() if isinstance(workers, Cluster) else nullcontext()
     jobs = workers if isinstance(workers, int) else -1
-    with _interrupts_held(), there:
+    with interrupts_held(), there:
         results = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(calls)  # type: ignore[arg-type]
     yield from results  # type: ignore[misc]
 
 
 @contextmanager
-def _interrupts_held() -> Iterator[None]:
+def interrupts_held() -> Iterator[None]:
     """Hold Ctrl-C back inside. Processes started there never see it: this one ends them, without their tracebacks."""
     if not hasattr(signal, "pthread_sigmask"):  # not POSIX
         yield

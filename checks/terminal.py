@@ -8,7 +8,7 @@ from __future__ import annotations
 import textwrap
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -18,12 +18,14 @@ from rich.text import Text
 from .verdicts import Verdict
 
 if TYPE_CHECKING:
+    import rich.progress
+
     from theory.formulas import Formula
 
     from .claims import Claim, JudgedEvidence
     from .evidence import Evidence
     from .plot import Figure
-    from .report import Report
+    from .report import ClaimResult, Report
 
 WIDTH = 80
 PATIENCE = 2.0  # seconds before progress is shown
@@ -137,12 +139,22 @@ def show_formula(page: Page, formula: Formula) -> None:
 def show_report(page: Page, report: Report, *, seconds: float, evidence: bool = False) -> None:
     """The verdict on each claim with what must be said of it, and a summary; with `evidence`, each piece of that."""
     for result in report.claims:
-        verdict = Text.assemble(f"{result.claim.id:<19} ", (result.verdict.value, STYLES[result.verdict]))
-        page.write(result.claim.title, indent=31, head=verdict)
-        for remark in result.remarks():
-            page.write(remark, indent=20)
-        for item in result.evidence if evidence else ():
-            _show_evidence(page, item)
+        show_result(page, result, evidence=evidence)
+    show_summary(page, report, seconds=seconds)
+
+
+def show_result(page: Page, result: ClaimResult, *, evidence: bool = False) -> None:
+    """The verdict on one claim with what must be said of it; with `evidence`, each piece of that."""
+    verdict = Text.assemble(f"{result.claim.id:<19} ", (result.verdict.value, STYLES[result.verdict]))
+    page.write(result.claim.title, indent=31, head=verdict)
+    for remark in result.remarks():
+        page.write(remark, indent=20)
+    for item in result.evidence if evidence else ():
+        _show_evidence(page, item)
+
+
+def show_summary(page: Page, report: Report, *, seconds: float) -> None:
+    """What stands below the verdicts: how many there are of each, how they were found, those not as recorded."""
     page.write()
     for line in _summary(report, seconds):
         page.write(line)
@@ -157,8 +169,8 @@ def _show_evidence(page: Page, item: JudgedEvidence) -> None:
     details = [found.detail]
     if found.resolution is not None:
         details.append(f"resolution {found.resolution:.2g}")
-    if found.mutants.tried:
-        details.append(f"{found.mutants.killed} of {found.mutants.tried} mutants rejected")
+    if found.mutants.tried or found.verdict.holds:
+        details.append(str(found.mutants))
     page.write("; ".join(details), indent=16)
 
 
@@ -174,28 +186,56 @@ def _summary(report: Report, seconds: float) -> tuple[str, str]:
     )
 
 
-@contextmanager
-def progress(doing: str) -> Iterator[Callable[[str, int, int], None]]:
-    """A progress bar on standard error, if that is a terminal and the block takes longer than `PATIENCE`.
+class Progress:
+    """A progress bar on standard error, if there is one; in a pipe nothing is shown."""
 
-    The block is given a function of what just ended, the number done and the number known of, that moves it.
-    """
+    def __init__(self, doing: str, bar: rich.progress.Progress | None = None) -> None:
+        self.doing, self.bar, self.lock = doing, bar, threading.Lock()
+        self.task = bar.add_task(doing, total=None) if bar else None
+
+    def __call__(self, ended: str, done: int, known: int) -> None:
+        """Move it: what just ended, the number done and the number known of."""
+        if self.bar and self.task is not None:
+            self.bar.update(self.task, description=f"{self.doing} {done}/{known} {ended}", completed=done, total=known)
+
+    def begin(self) -> None:
+        """Show it."""
+        with self.lock:
+            if self.bar:
+                self.bar.start()
+
+    @contextmanager
+    def hidden(self) -> Iterator[None]:
+        """Away with it, for as long as something else is written on the terminal."""
+        with self.lock:
+            if not (self.bar and self.bar.live.is_started):
+                yield
+                return
+            self.bar.stop()
+            try:
+                yield
+            finally:
+                self.bar.start()
+
+
+@contextmanager
+def progress(doing: str) -> Iterator[Progress]:
+    """A progress bar on standard error, if that is a terminal and the block takes longer than `PATIENCE`."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield lambda ended, done, known: None
+        yield Progress(doing)
         return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
 
     columns = TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn()
-    bar = Progress(*columns, console=console, transient=True)
-    task = bar.add_task(doing, total=None)
-    begin = threading.Timer(PATIENCE, bar.start)
+    bar = Bar(*columns, console=console, transient=True)
+    moved = Progress(doing, bar)
+    begin = threading.Timer(PATIENCE, moved.begin)
     begin.daemon = True
     begin.start()
     try:
-        yield lambda ended, done, known: bar.update(
-            task, description=f"{doing} {done}/{known} {ended}", completed=done, total=known
-        )
+        yield moved
     finally:
         begin.cancel()
         begin.join()

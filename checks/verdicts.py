@@ -1,7 +1,8 @@
 """What `limes` says in the end: the finding of a piece of evidence, and the verdict on a claim from all of them.
 
 Evidence *holds*, *fails* or is *undecided*; what it is worth when it holds depends on its kind: exact algebra proves,
-ball arithmetic certifies, values and samples support. "Could not tell" is never a pass.
+ball arithmetic certifies, values and samples support. "Could not tell" is never a pass, and evidence that would hold of
+every wrong statement too cannot tell.
 """
 
 from __future__ import annotations
@@ -24,6 +25,10 @@ class Verdict(Enum):
     @property
     def decided(self) -> bool:
         return self is not Verdict.UNDECIDED
+
+    @property
+    def holds(self) -> bool:
+        return self in STRENGTH[1:]
 
 
 STRENGTH = (Verdict.UNDECIDED, Verdict.SUPPORTED, Verdict.CERTIFIED, Verdict.PROVED)
@@ -56,13 +61,24 @@ class MutantTally:
     def killed(self) -> int:
         return self.tried - len(self.survived)
 
+    def __str__(self) -> str:
+        return f"{self.killed} of {self.tried} mutants rejected" if self.tried else "no mutants"
+
+
+BLIND = "it accepts every mutant, so it says nothing"
+
 
 @dataclass(frozen=True)
 class Finding:
     """What a piece of evidence found.
 
     `worth` is the strongest verdict it gives when it holds; `resolution` the smallest relative error of the statement
-    that it would have caught (None: any error at all, as exact algebra does).
+    that it would have caught (None: any error at all, as exact algebra does). What would hold, and of every mutant too,
+    is undecided.
+
+    >>> Finding(Standing.HOLDS, Verdict.CERTIFIED, "f <= 1", mutants=MutantTally(1, ("one half",)))
+    ... # doctest: +ELLIPSIS
+    Finding(standing=<Standing.UNDECIDED: ...>, ..., detail='f <= 1; it accepts every mutant, so it says nothing', ...)
     """
 
     standing: Standing
@@ -70,6 +86,11 @@ class Finding:
     detail: str
     resolution: float | None = None
     mutants: MutantTally = field(default_factory=MutantTally)
+
+    def __post_init__(self) -> None:
+        if self.standing is Standing.HOLDS and self.mutants.tried and not self.mutants.killed:
+            object.__setattr__(self, "standing", Standing.UNDECIDED)
+            object.__setattr__(self, "detail", f"{self.detail}; {BLIND}")
 
     @property
     def verdict(self) -> Verdict:
@@ -105,7 +126,7 @@ def verdict_on_claim(parts: Iterable[Verdict], correction: Iterable[Verdict] = (
     """
     parts, correction = list(parts), list(correction)
     if Verdict.REFUTED in parts:
-        mended = bool(correction) and all(verdict in STRENGTH[1:] for verdict in correction)
+        mended = bool(correction) and all(verdict.holds for verdict in correction)
         return Verdict.CORRECTED if mended else Verdict.REFUTED
     if Verdict.UNDECIDED in parts or not parts:
         return Verdict.UNDECIDED

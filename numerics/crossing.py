@@ -4,9 +4,9 @@ For a formula `f` of a parameter `p`, all else fixed, and a level `c`: the small
 with `f(p) < c`. Every comparison is certified: digits are added until the value and its radius lie on one side of `c`.
 A value that equals `c` is not past it; one that `TOLD_APART` digits do not tell from `c` is said to be open.
 
-**An integer** is bracketed by doubling the distance from the start of the range, then bisected. That finds the first
-one if `f` is monotone, which nobody promised: so every smaller one is evaluated too, as long as there is time, and the
-answer says whether all were.
+**An integer** is bracketed by doubling the distance from the start of the range, and the bracket narrowed. That finds
+the first one if `f` is monotone, which nobody promised: so every smaller one is evaluated too, as long as there is
+time. If they were not all, what was found is said to be a bound of the first.
 
 **A real number** is looked for along a grid (hundredths of a finite range; 1-2-5 in each of `DECADES` from the start of
 an infinite one, or from 0), then bisected among decimals. Between the points that were looked at nothing is known, and
@@ -18,11 +18,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from decimal import Context
 from enum import Enum
 from fractions import Fraction
 from functools import cache
-from typing import Any
 
 from sympy import Expr, Integer, Rational
 
@@ -31,6 +29,9 @@ from theory.formula import Formula, Parameter
 from theory.formulas import formula_named
 from theory.timelimit import within
 
+from .bracketing import narrow
+from .certify import Value
+from .crossing_words import Crossing, Side, decimal
 from .evaluate import evaluate
 from .exact import exact_number
 from .formulas import MOST_DIGITS, FormulaValue, evaluate_formula
@@ -39,101 +40,8 @@ TOLD_APART = 200  # digits up to which a value is told from the level
 FURTHEST = 10**12  # integer of an infinite range
 DECADES = range(-6, 12)  # powers of ten in a grid to infinity
 PARTS = 100  # of a finite range of real numbers
+TINIEST = 10_000  # decimal places of a number that is taken as it is
 SHARE = 2  # doubling goes on while the next value takes less than one part in so many of the time left
-
-
-class Side(Enum):
-    """On which side of the level a value is past it."""
-
-    ABOVE = "above"
-    BELOW = "below"
-
-
-@dataclass(frozen=True)
-class Crossing:
-    """Where a formula is first seen past a level.
-
-    The question: the first value of `parameter`, `fixed` giving the others, at which `formula` is on that `side` of the
-    exact `level`. The answer:
-
-    `at`, `value_at`: for an integer, the smallest one found with a value past the level; for a real number, the upper
-    end of a short interval, past the level; None if it was not reached.
-    `before`, `value_before`: the last place before `at` that was looked at (`at − 1` for an integer, if time allowed),
-    where the value is not past the level, or not known to be, as `remarks` then say. None if `at` is the `start` of the
-    search; the value alone is None where the formula has none.
-    `complete`: whether `at` is certainly the first or, if None, there is certainly none. So it is if every integer of
-    the range up to there was evaluated and told from the level, or if `at` is the least number of the range.
-    `looked_at`, `furthest`: how many places were looked at, and the last of them.
-    `unbroken`: the integer up to which each was; None for a real number.
-    `remarks`: sentences about places before `at` where the value is not told from the level, or there is none.
-    """
-
-    formula: str
-    fixed: Mapping[str, Expr]
-    parameter: str
-    side: Side
-    level: Expr
-    at: Expr | None
-    before: Expr | None
-    value_at: FormulaValue | None
-    value_before: FormulaValue | None
-    complete: bool
-    looked_at: int
-    furthest: Expr
-    start: Expr
-    unbroken: Expr | None = None
-    remarks: tuple[str, ...] = ()
-
-    def sentence(self) -> str:
-        """What was found and how far it is known, in two plain sentences and the remarks.
-
-        >>> first_crossing("relu-nngp", "L", Side.ABOVE, Rational(1, 2), {"rho": Integer(0)}, digits=4).sentence()
-        'L = 3 is the first of 0, ..., 3 with a value above 0.5: 0.6048 (at 2: 0.4937). Each was evaluated.'
-        """
-        return " ".join([self._not_reached() if self.at is None else self._reached(), *self.remarks])
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain data, in the schema that `limes first --json` writes."""
-        numbers = {"level": self.level, "first": self.at, "before": self.before, "furthest": self.furthest}
-        values = {"value": self.value_at, "value_before": self.value_before}
-        return {
-            "schema": 1,
-            "formula": self.formula,
-            "at": {name: str(value) for name, value in self.fixed.items()},
-            "parameter": self.parameter,
-            "side": self.side.value,
-            **{name: None if number is None else str(number) for name, number in numbers.items()},
-            **{name: None if value is None else value.value for name, value in values.items()},
-            "complete": self.complete,
-            "looked_at": self.looked_at,
-            "sentence": self.sentence(),
-        }
-
-    def _reached(self) -> str:
-        place, past = f"{self.parameter} = {decimal(self.at)}", f"a value {self.side.value} {decimal(self.level)}"
-        value, value_before = (one.value if one else "no value" for one in (self.value_at, self.value_before))
-        if self.before is None:
-            begins = "the range begins" if self.complete else "the search began"
-            return f"{place}, where {begins}, has {past} already: {value}."
-        values = f"{value} (at {decimal(self.before)}: {value_before})"
-        if self.complete:
-            return f"{place} is the first of {_run(self.start, self.at)} with {past}: {values}. Each was evaluated."
-        missed = self.unbroken is not None and self.unbroken < self.before
-        return f"{place} has {past}: {values}. {self._looked()}{'; an earlier one is possible' if missed else ''}."
-
-    def _not_reached(self) -> str:
-        past = f"a value {self.side.value} {decimal(self.level)}"
-        if self.complete:
-            return f"No {self.parameter} of {_run(self.start, self.furthest)} has {past}: each was evaluated."
-        return f"No {self.parameter} was found with {past}. {self._looked()}."
-
-    def _looked(self) -> str:
-        if self.unbroken is None:
-            ends = f"from {decimal(self.start)} to {decimal(self.furthest)}"
-            return f"Looked at: {self.looked_at} of the points {ends}; nothing is known of others"
-        others = self.looked_at - int(self.unbroken - self.start) - 1
-        more = f" and {others} more up to {self.furthest}" if others else ""
-        return f"Looked at: {_run(self.start, self.unbroken)}{more}"
 
 
 def first_crossing(
@@ -231,7 +139,7 @@ class _Search:
         return self.readings[place].standing is _Standing.PAST
 
     def integers(self) -> None:
-        """Bracket by doubling, bisect, then look at every smaller one."""
+        """Bracket by doubling, narrow the bracket, then look at every smaller one."""
         step, place, took, refused = 1, self.start, 0.0, False
         while True:
             began = time.monotonic()
@@ -243,7 +151,7 @@ class _Search:
                 break
             place, step = min(self.start + step, self.high), 2 * step
         if self._had_a_value():
-            self._bisect(lambda low, high: Integer((low + high) // 2) if high - low > 1 else None)
+            self._narrow()
             self._scan(max(self.readings) if refused else self.high)
 
     def reals(self) -> None:
@@ -269,6 +177,21 @@ class _Search:
             return
         yield low
         yield from (low + factor * Rational(10) ** power for power in DECADES for factor in (1, 2, 5))
+
+    def _narrow(self) -> None:
+        high = self._first()
+        low = None if high is None else self._last_before(high)
+        if low is not None and high is not None:
+            narrow(int(low), int(high), lambda place: self.past(Integer(place)), self._part)
+
+    def _part(self, low: int, high: int) -> float:
+        """How far along the chord from `low` to `high` the level lies; half where it cannot be told."""
+        ends = [self.readings[Integer(place)].value for place in (low, high)]
+        if any(value is None or value.value == "none" for value in ends):
+            return 0.5
+        level = _bounds(self.level, self.digits)[0]
+        below, above = (abs(Fraction(value.value) - level) for value in ends if value)
+        return float(below / (below + above)) if below + above else 0.5
 
     def _bisect(self, between: Callable[[Expr, Expr], Expr | None]) -> None:
         """Halve the interval below the first place past the level until there is nothing in `between`."""
@@ -308,7 +231,8 @@ class _Search:
                 if found.value == "none":
                     return _Reading(_Standing.NONE, found)
                 level, blur = _bounds(self.level, digits)
-                distance, error = Fraction(found.value) - level, Fraction(found.radius) + blur
+                value, radius = _fractions(found, level)
+                distance, error = value - level, radius + blur
                 told = abs(distance) > error or error == 0
                 if not told and digits >= TOLD_APART:
                     told, found, distance = True, first, self._by_algebra(first, digits)
@@ -326,7 +250,7 @@ class _Search:
             raise Undecidable(self.formula.name, f"{digits} digits do not tell it from {decimal(self.level)}")
         difference = self.formula.expression() - self.level
         point = {symbol: found.at[symbol.name] for symbol in difference.free_symbols}
-        return Fraction(evaluate(difference, point, 1).value)
+        return _fractions(evaluate(difference, point, 1), Fraction(0))[0]
 
     def crossing(self) -> Crossing:
         """What the places looked at say. Raises the error of the first if there is a value at none of them."""
@@ -373,6 +297,18 @@ class _Search:
             yield f"At {self.sought.name} = {decimal(places[0])}{more} {standing.value}: {reason}."
 
 
+def _fractions(found: FormulaValue | Value, level: Fraction) -> tuple[Fraction, Fraction]:
+    """A value and its radius; both enlarged where nobody can wait for the digits, and no level is so close to 0."""
+    shift = max(0, -TINIEST - int(found.value.partition("e")[2] or 0))
+    if not shift or 0 < abs(level) < Fraction(1, 10**TINIEST) * 10**1000:
+        return Fraction(found.value), Fraction(found.radius)
+    value, radius = (
+        f"{digits}e{int(exponent or 0) + shift}"
+        for digits, _, exponent in (text.partition("e") for text in (found.value, found.radius))
+    )
+    return Fraction(value), Fraction(radius)
+
+
 @cache
 def _bounds(level: Expr, digits: int) -> tuple[Fraction, Fraction]:
     """The level, and how far it may be off, which is 0 for a rational one."""
@@ -380,20 +316,3 @@ def _bounds(level: Expr, digits: int) -> tuple[Fraction, Fraction]:
         return Fraction(level), Fraction(0)
     found = evaluate(level, {}, digits)
     return Fraction(found.value), Fraction(found.radius)
-
-
-def decimal(number: Expr) -> str:
-    """An exact number as a person would type it: as a decimal, where it has one.
-
-    >>> decimal(Rational(999, 1000)), decimal(Rational(1, 3)), decimal(Integer(-10))
-    ('0.999', '1/3', '-10')
-    """
-    if not isinstance(number, Rational):
-        return str(number)
-    quotient = Context(prec=2 * MOST_DIGITS).divide(int(number.p), int(number.q))
-    return f"{quotient:f}" if Fraction(quotient) == Fraction(number) else str(number)
-
-
-def _run(low: Expr, high: Expr) -> str:
-    """Some integers one after another."""
-    return f"{low}, ..., {high}" if high - low > 1 else f"{low}, {high}" if low < high else str(low)

@@ -1,10 +1,11 @@
 r"""Comparing two expressions at random points of a domain, with certified digits.
 
 Two expressions *differ* when at one point the ball of their difference excludes zero: that is a proof, and the point is
-its witness. They *agree* when at every point tried the ball contains zero and is smaller than `10^-AGREEMENT`: that is
-no proof. Anything else is undecided: also agreement where it would say little, as points may miss a piece of a function
-that is defined by pieces, and a few integers say nothing of the others. Points are rational, drawn by a seeded
-generator from the sets of the domain; or they are all points of the domain, if those are few.
+its witness, then rounded to as few decimals as show it. They *agree* when at every point tried the ball contains zero
+and is smaller than `10^-AGREEMENT`: that is no proof. Anything else is undecided: also agreement where it would say
+little, as points may miss a piece of a function that is defined by pieces, and a few integers say nothing of the
+others. Points are rational, drawn by a seeded generator from the sets of the domain; or they are all points of the
+domain, if those are few.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -43,7 +45,7 @@ from theory.derivation import CheckedStep, Derivation, How, Outcome, Relation
 from theory.errors import InvalidInput, LimesError
 
 from .balls import precision
-from .evaluate import enclose
+from .evaluate import enclose, evaluate
 
 AGREEMENT = 25  # decimal digits to which two sides must agree at a point
 BITS = 256
@@ -51,6 +53,8 @@ POINTS = 12
 PIECEWISE = (Abs, Heaviside, Max, Min, Piecewise, ceiling, floor, sign)  # equal at points may be different in between
 MOST_CASES = 100  # points of finite sets that are looked at one by one
 DRAWS = 100  # for one number, before it is given up to find one in the domain
+SHORT = 10  # the largest denominator that is clear without a decimal
+MOST_DECIMALS = 6  # of the rounded numbers that are tried as a witness
 
 
 class Agreement(Enum):
@@ -63,30 +67,66 @@ class Agreement(Enum):
 
 @dataclass(frozen=True)
 class Comparison:
-    """The agreement of two expressions; `witness` is where they differ, `reason` why nothing could be said."""
+    """The agreement of two expressions; `reason` says why nothing could be said.
+
+    `witness` is where they differ, and `sides` are their values there; None if they cannot be told.
+    """
 
     agreement: Agreement
     points: int = 0
     witness: Mapping[Symbol, Expr] | None = None
     reason: str = ""
+    sides: tuple[str, str] | None = None
 
     def __str__(self) -> str:
         match self.agreement:
             case Agreement.AGREE:
                 return f"{self.points} points"
             case Agreement.DIFFER:
-                return f"they differ at {listed(self.witness)}" if self.witness else "they are different numbers"
+                what = f"they differ at {listed(self.witness)}" if self.witness else "they are different numbers"
+                return f"{what}: {' and '.join(self.sides)}" if self.sides else what
             case Agreement.UNDECIDED:
                 return self.reason
 
 
 def listed(at: Mapping[Symbol, Expr]) -> str:
-    """A point in words.
+    """A point in words, with decimals where a number does not say its size.
 
-    >>> listed({Symbol("x"): Rational(1, 2), Symbol("y"): Rational(3)})
-    'x = 1/2, y = 3'
+    >>> listed({Symbol("x"): Rational(1, 2), Symbol("y"): Rational(52, 25), Symbol("z"): Rational(1000, 1001)})
+    'x = 1/2, y = 52/25 = 2.08, z = 1000/1001 (about 0.999001)'
     """
-    return ", ".join(f"{symbol} = {value}" for symbol, value in at.items())
+    return ", ".join(f"{symbol} = {_in_words(value)}" for symbol, value in at.items())
+
+
+def _in_words(number: Expr) -> str:
+    if isinstance(number, Rational) and number.q <= SHORT:
+        return str(number)
+    text = f"{float(number):.6g}"
+    return f"{number} = {text}" if Rational(text) == number else f"{number} (about {text})"
+
+
+def both_sides(left: Expr, right: Expr, at: Mapping[Symbol, Expr]) -> tuple[str, str] | None:
+    """The values of two expressions at a point, with as many digits as tell them apart, at least five.
+
+    None if one of them cannot be evaluated, or `AGREEMENT` digits do not tell them apart.
+
+    >>> x = Symbol("x")
+    >>> both_sides(x, x + Rational(1, 10**8), {x: Rational(1, 3)})
+    ('0.3333333333', '0.3333333433')
+    """
+    digits = 5
+    try:
+        while digits <= 2 * AGREEMENT:
+            one, other = (
+                evaluate(side, {name: at[name] for name in at if name in side.free_symbols}, digits).value
+                for side in (left, right)
+            )
+            if Fraction(one) != Fraction(other):
+                return one, other
+            digits *= 2
+    except LimesError:
+        pass
+    return None
 
 
 def compare(
@@ -106,8 +146,8 @@ def compare(
 
     >>> from sympy import sin, symbols
     >>> x = symbols("x", real=True)
-    >>> str(compare(sin(2 * x), 2 * sin(x), {x: Interval(0, 1)}))[:19]
-    'they differ at x = '
+    >>> str(compare(sin(2 * x), 2 * sin(x), {x: Interval(0, 1)}))
+    'they differ at x = 1: 0.90930 and 1.6829'
     """
     difference = left - right
     if not formal and difference.has(AppliedUndef, Indexed):
@@ -126,16 +166,45 @@ def compare(
             at = everywhere[index] if everywhere else _random_point(variables, domain, rng)
             with precision(BITS):
                 ball = enclose(_written_out(difference, at, rng), at)
-                if ball.is_finite() and ball != 0 and not ball.contains(0):
-                    return Comparison(Agreement.DIFFER, agreed + 1, at)
+                if _excludes_zero(ball):
+                    if formal:
+                        return Comparison(Agreement.DIFFER, agreed + 1, at)
+                    at = at if everywhere else _rounded(difference, at, domain)
+                    return Comparison(Agreement.DIFFER, agreed + 1, at, sides=both_sides(left, right, at))
                 agreed += bool(ball.is_finite() and abs(ball) < arb(10) ** -AGREEMENT)
         except LimesError as error:
             return Comparison(Agreement.UNDECIDED, agreed, reason=str(error))
     if agreed < tried:
         return Comparison(Agreement.UNDECIDED, agreed, reason="the balls around zero stay too large")
+    integers = [symbol for symbol in variables if symbol.is_integer and symbol in difference.free_symbols]
+    if integers and not everywhere and not formal and not difference.is_rational_function(*integers):
+        return Comparison(Agreement.UNDECIDED, agreed, reason=f"equal at a few integers {integers[0]} only")
     if difference.has(*PIECEWISE) and not everywhere:
         return Comparison(Agreement.UNDECIDED, agreed, reason="equal at points, which may miss a piece of the function")
     return Comparison(Agreement.AGREE, agreed)
+
+
+def _excludes_zero(ball: arb) -> bool:
+    return bool(ball.is_finite() and ball != 0 and not ball.contains(0))
+
+
+def _rounded(difference: Expr, at: dict[Symbol, Expr], domain: Mapping[Symbol, Set]) -> dict[Symbol, Expr]:
+    """The point with as few decimals as it can have, in the domain and still not a zero; a person has to type it."""
+    for places in range(MOST_DECIMALS + 1):
+        near: dict[Symbol, Expr] = {}
+        for symbol, number in at.items():
+            where = domain[symbol].subs(near) if symbol in domain else S.Reals
+            rounded = Rational(round(number * 10**places), 10**places) if number.is_Rational else number
+            near[symbol] = number if isinstance(where, FiniteSet) else rounded
+            if where.contains(near[symbol]) != True or not _is_possible(symbol, near[symbol]):  # noqa: E712
+                break
+        else:
+            try:
+                if _excludes_zero(enclose(difference, near)):
+                    return near
+            except LimesError:
+                continue
+    return at
 
 
 def cases(expression: Expr, domain: Mapping[Symbol, Set]) -> tuple[dict[Symbol, Expr], ...]:

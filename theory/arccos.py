@@ -46,7 +46,7 @@ from sympy import (
 
 from .derivation import Derivation
 from .errors import InvalidInput
-from .gaussian import ANGLES, PAIRS, UNIT, expectation, sigma, sigma_prime, theta, u, v, x, y
+from .gaussian import ANGLES, PAIR, PAIRS, UNIT, expectation, sigma, sigma_prime, theta, u, v, x, y
 from .integration import Affine, Known, Linearity, Polar, Separation, Support
 from .notation import Meaning
 from .reasons import Antiderivative
@@ -59,10 +59,15 @@ DEGREES = range(9)
 
 
 NOTATION = (
-    Meaning(r"u, v", r"a centred Gaussian pair of the correlation $\rho = \cos\theta$"),
+    PAIR,
+    Meaning(
+        r"\kappa_k(\theta)",
+        r"$2\operatorname{E}[u_+^k v_+^k]$ at unit variances, the arc-cosine kernel of degree $k$; "
+        r"$u_+^0$ is one if $u > 0$, else zero",
+    ),
+    Meaning(r"R_k", r"its integral over the radius, in polar coordinates of $x, y$"),
     Meaning(r"s_+", r"the positive part of $s$"),
     Meaning(r"\rho", r"the correlation $\cos\theta$"),
-    Meaning(r"a, b", r"any two angles"),
 )
 
 
@@ -126,7 +131,7 @@ def arccos_kernel(degree: int) -> Derivation:
     if degree > 0:
         d = d.then(
             radial.conclusion / pi * Integral(((cos(2 * psi - theta) + cos(theta)) / 2) ** k, *angle.limits),
-            because=r"$2\cos a\cos b = \cos(a + b) + \cos(a - b)$",
+            because=r"$2\cos\psi\cos(\psi - \theta) = \cos(2\psi - \theta) + \cos\theta$",
             reason=Linearity(),
         )
     integrand = (cos(chi) + cos(theta)) ** k

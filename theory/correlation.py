@@ -79,10 +79,13 @@ def _layer() -> dict[Any, Expr]:
     return {r"\cos T(\theta)": cosine_after_layer()}
 
 
+LAYER_MAP = Meaning(r"T(\theta)", r"the angle after one more layer of what is at the angle $\theta$", _layer)
+COEFFICIENT = Meaning(r"[\theta^k]", r"the operator that takes the coefficient of $\theta^k$ in the expansion at $0$")
 NOTATION = (
     Meaning(angle[L], "the angle between two inputs after $L$ layers", recursion),
     Meaning(r"\rho_L", "their correlation", _correlation),
-    Meaning(r"T(\theta)", r"the angle after one more layer of what is at the angle $\theta$", _layer),
+    LAYER_MAP,
+    COEFFICIENT,
     Meaning(r"\kappa_1", "the arc-cosine kernel of degree 1, as a function of the correlation"),
 )
 
@@ -205,7 +208,7 @@ def correlation_gap() -> Derivation:
     d = d.then((sin(theta) - theta * cos(theta)) / pi, because="collect", reason=Algebra())
     return d.then(
         theta * 0,
-        because=r"it vanishes at $\theta = 0$ and its slope is $\theta \sin\theta/\pi > 0$",
+        because=r"it vanishes at $\theta = 0$ and its slope is $\theta \sin\theta/\pi$, positive on $(0, \pi)$",
         reason=PositiveByDerivative(theta, Interval.Lopen(0, pi)),
         relation=Relation.EXCEEDS,
     )
@@ -224,7 +227,7 @@ def stays_apart() -> Derivation:
     )
     return d.then(
         theta * 0,
-        because=r"it vanishes at $\theta = 0$ and its slope is $(\pi - \theta) \sin\theta/\pi > 0$",
+        because=r"it vanishes at $\theta = 0$ and its slope is $(\pi - \theta) \sin\theta/\pi$, positive on $(0, \pi)$",
         reason=PositiveByDerivative(theta, half_turn),
         relation=Relation.EXCEEDS,
     )

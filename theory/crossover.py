@@ -41,7 +41,7 @@ from sympy import (
     together,
 )
 
-from .correlation import L, angle, angle_decay, reciprocal_increment
+from .correlation import LAYER_MAP, L, angle, angle_decay, reciprocal_increment
 from .derivation import Derivation, How, Outcome
 from .notation import Meaning
 from .reasons import Algebra, Antiderivative, equal
@@ -71,8 +71,14 @@ NOTATION = (
     Meaning(
         r"\bar\Theta^{(L)}", "the normalised tangent kernel with $L$ hidden layers, its tangent kernel over $L + 1$"
     ),
-    Meaning(r"T(\theta)", r"the angle after one more layer of what is at the angle $\theta$"),
+    LAYER_MAP,
+    Meaning("s", r"the crossover variable $L\,\theta_{L,0}/(3\pi)$, the same at every depth"),
     Meaning(r"\Phi(s)", "the crossover function, the limit of the normalised kernel"),
+    Meaning(r"\Phi_1(s)", r"the limit of $L\,(\bar\Theta^{(L)} - \Phi(s))$"),
+    Meaning(
+        "E(x)",
+        r"the coefficient of $1/L$ by which $\log\prod_{j \ge xL}(1 - \theta_{L,j}/\pi)$ differs from its limit",
+    ),
     Meaning("L", "the number of hidden layers"),
 )
 
@@ -109,14 +115,15 @@ def damping_product() -> Derivation:
     inner = Integral(profile() / pi, (y, x, 1))
     d = Derivation(
         exp(-inner),
-        r"\prod_{j \ge xL}\Big(1 - \frac{\theta_j}{\pi}\Big)",
+        r"\lim_{L\to\infty} \prod_{j \ge xL}\Big(1 - \frac{\theta_{L,j}}{\pi}\Big)",
         {s: Interval.open(0, oo), x: Interval(0, 1)},
         "The damping of a layer's contribution",
         where=NOTATION,
     )
     primitive = 3 * log(1 + s * y)
     closed = ((1 + s * x) / (1 + s)) ** 3
-    return d.then(closed, because=r"$3\log(1 + sy)$ is an antiderivative", reason=Antiderivative(primitive))
+    words = r"first Riemann sums, with $L\,\theta_{L,xL} \to \vartheta(x)$; then $3\log(1 + sy)$ is an antiderivative"
+    return d.then(closed, because=words, reason=Antiderivative(primitive))
 
 
 @cache
@@ -136,7 +143,7 @@ def crossover() -> Derivation:
     )
     d = d.then(
         Integral(damping.start, (x, 0, 1)),
-        because=r"Riemann sums, with $L\,\theta_{xL} \to 3\pi s/(1 + sx)$",
+        because=r"Riemann sums, with $L\,\theta_{L,xL} \to \vartheta(x)$",
         reason=FluidLimit(),
         using=(increment,),
     )
@@ -188,7 +195,7 @@ def damping_correction() -> Derivation:
     primitive = _layer_primitive(integral.function, y)
     return d.then(
         factor(primitive.subs(y, 1) - primitive.subs(y, x) - ends),
-        because="integrate by parts",
+        because="first Euler--Maclaurin; then integrate by parts",
         reason=Antiderivative(primitive),
         using=(increment, before),
     )

@@ -51,7 +51,7 @@ tau = Symbol("tau", positive=True)  # λ_n t
 
 NOTATION = (
     Meaning(r"\bar\Theta", "the matrix of the normalised kernels of two points"),
-    Meaning("J", "the matrix of ones"),
+    Meaning("J", "the matrix of ones; in an eigenvalue it stands for its own, $n$ or $0$"),
     Meaning(r"\lambda_n", "its smallest eigenvalue"),
 )
 
@@ -159,7 +159,7 @@ def learned_difference() -> Derivation:
     start = 1 - exp(-kernel * t)
     d = Derivation(
         start,
-        r"1 - e^{-\bar\Theta t}",
+        r"\lim_{L\to\infty}\big(1 - e^{-\bar\Theta t}\big)",
         {s: Interval.open(0, oo), t: Interval(0, oo)},
         "What two points learn of their difference",
         where=NOTATION,

@@ -38,8 +38,9 @@ strength = Symbol("a", positive=True)  # the ridge is μ = a/(ct)
 ALL = {s: Interval(0, oo)}
 
 
+LEARNT = Meaning(r"\varphi(s)", r"what gradient flow has learnt of a mode, $1 - e^{-s}$ at $s = c\lambda t$")
 NOTATION = (
-    Meaning(r"\varphi(s)", r"what gradient flow has learnt of a mode, $1 - e^{-s}$ at $s = c\lambda t$"),
+    LEARNT,
     Meaning(r"\varphi_k(x)", r"what $k$ steps of descent have learnt, $1 - (1 - x)^k$ at $x = \eta c\lambda$"),
     Meaning(r"\psi(s)", r"what ridge regression learns, $s/(1 + s)$; $\psi_a(s) = s/(a + s)$"),
 )

@@ -94,9 +94,9 @@ NOTATION = (
     Meaning(r"x, x'", r"two inputs, $z, z'$ two training points"),
     Meaning(r"f", r"the output"),
     Meaning(
-        r"a, b",
-        r"the gates $\varphi'(u)$ at two inputs, $b, b'$ those at two training points; $s, s'$ the signals "
-        r"that come back, $e, e'$ what the layer below does",
+        r"a, a', b, b'",
+        r"the gates $\phi'(u)$ at two inputs and at two training points; $s, s'$ are the signals that come back, "
+        r"$e, e'$ what the layer below does",
     ),
     Meaning(r"H_i", r"the unit step at $u_i$"),
     Meaning(r"\varphi", r"the activation"),

@@ -70,15 +70,12 @@ ANGLES = Interval(0, pi)
 PAIRS = {sigma: Interval.open(0, oo), sigma_prime: Interval.open(0, oo), theta: ANGLES}
 
 
-NOTATION = (
-    Meaning(r"\varphi", r"the activation"),
-    Meaning(r"\phi'", r"its derivative"),
-    Meaning(
-        r"u, v",
-        r"a centred Gaussian pair, $u = \sigma x$ and $v = \sigma'(x\cos\theta + y\sin\theta)$ for "
-        r"independent standard normal $x$ and $y$",
-    ),
+PAIR = Meaning(
+    r"u, v",
+    r"a centred Gaussian pair, $u = \sigma x$ and $v = \sigma'(x\cos\theta + y\sin\theta)$ for "
+    r"independent standard normal $x$ and $y$",
 )
+NOTATION = (Meaning(r"\varphi", r"the activation"), Meaning(r"\phi'", r"the derivative of the activation"), PAIR)
 
 
 def expectation(function: Expr) -> Integral:

@@ -56,7 +56,7 @@ from .derivation import Derivation, How, Outcome
 from .errors import InvalidInput
 from .haar import Z
 from .layerwise_options import Updates
-from .linear_networks import W1, W2, Q, descent, gradient, interaction, signal
+from .linear_networks import GRADIENT, TARGET, W1, W2, WEIGHTS, Q, descent, gradient, interaction, signal
 from .matrix_words import Words, orthogonal
 from .notation import Meaning
 from .rate_polynomials import eta1, eta2, h
@@ -72,12 +72,12 @@ _gap = Symbol("g", positive=True)  # √h − κ
 
 NOTATION = (
     Meaning(r"B_i", r"the self-interaction, that part of the gradient $G_i$ which the labels are not in"),
-    Meaning(r"G_i", r"the gradient by $W_i$"),
+    GRADIENT,
     Meaning(r"f, g", r"the polynomials in $Z$ with $B_i = f(Z) g(Z)$ up to an orthogonal factor"),
     Meaning(r"\kappa", r"the largest norm of $W_1 W_2$"),
     Meaning(r"Z", r"$W_1^\top Q W_2^\top$, orthogonal"),
-    Meaning(r"W_1, W_2", r"the weights, orthogonal at the start"),
-    Meaning(r"Q", r"the target times $\sqrt h$, orthogonal"),
+    WEIGHTS,
+    TARGET,
     Meaning(r"z", r"an eigenvalue of $Z$"),
 )
 

@@ -76,7 +76,7 @@ NOTATION = (
     Meaning(r"e_r, s_m", r"the elementary and the complete symmetric functions of the eigenvalues"),
     Meaning(r"s", r"a symmetric function"),
     Meaning(r"k", r"a power"),
-    Meaning(r"g", r"a standard normal vector"),
+    Meaning(r"g", r"an entry of a standard normal vector of length $R$"),
     Meaning(r"r, c", r"two vectors on spheres, independent and uniform"),
     Meaning(r"p, q", r"the components of the residual along $r$ and $c$"),
     Meaning(r"m", r"a degree"),

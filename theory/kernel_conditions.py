@@ -30,14 +30,14 @@ from .dual import a, b, c, dual, dual_derivative, leaky_relu, normalisation
 from .notation import Meaning
 from .reasons import Algebra, LowestTerm
 
-alpha, beta = Symbol("alpha", nonnegative=True), Symbol("beta", positive=True)  # slopes of αs + β|s|
+alpha, beta = Symbol("alpha", nonnegative=True), Symbol("beta", positive=True)  # of αs + β|s|, whose slopes are α ± β
 
 
 NOTATION = (
     Meaning(
         r"w",
-        r"$\beta^2/(\alpha^2 + \beta^2)$ for the slopes $\alpha$ and $\beta$ of leaky ReLU, $\varphi(s) = "
-        r"\alpha s + \beta|s|$",
+        r"$\beta^2/(\alpha^2 + \beta^2)$ for leaky ReLU, $\varphi(s) = \alpha s + \beta|s|$, whose slopes are "
+        r"$\alpha \pm \beta$",
     ),
     Meaning(r"\varphi", r"the activation"),
     Meaning(r"z", r"a standard normal variable"),

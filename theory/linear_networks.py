@@ -50,17 +50,20 @@ identity = Identity(h)
 Weights = tuple[MatrixExpr, MatrixExpr]
 
 
+WEIGHTS = Meaning(r"W_1, W_2", r"the weights of the two moving layers; $W_{1\,t}$ those after $t$ steps")
+TARGET = Meaning(r"Q", r"the target of two layers times $\sqrt h$, orthogonal")
+GRADIENT = Meaning(r"G_i", r"the gradient of the loss by $W_i$")
 NOTATION = (
-    Meaning(r"W_1, W_2", r"the weights of the two moving layers; $W_{1\,t}$ those after $t$ steps"),
+    WEIGHTS,
     Meaning(r"X", r"the matrix whose rows are the $n$ inputs"),
     Meaning(r"Y, y", r"the labels, a matrix or a vector"),
     Meaning(r"n", r"the number of inputs"),
     Meaning(r"\beta", r"the target, in the labels $X\beta$"),
     Meaning(r"a", r"the fixed last layer of three"),
     Meaning(r"M, m", r"$X^\top Y/n$ and $X^\top y/n$"),
-    Meaning(r"Q", r"the target of two layers times $\sqrt h$, orthogonal"),
+    TARGET,
     Meaning(r"x", r"a new input, of the law $N(0, I)$"),
-    Meaning(r"G_i", r"the gradient of the loss by $W_i$"),
+    GRADIENT,
     Meaning(r"D", r"a direction, in which a weight matrix is moved by $\epsilon$"),
     Meaning(r"\epsilon", r"the size of this change"),
 )

@@ -7,7 +7,9 @@ introduces (`Derivation.where`), and those it relies on give theirs.
 A letter is defined in a set of derivations if it stands for what one of them derives (`κ_1(θ) = …`), is in the domain
 of one, is bound (a variable of integration, an index), or has a meaning. `undefined` lists the others, as they are
 printed: letters in lines, in names and in reasons, without subscripts. `π`, `e`, `i`, `d`, `O`, `o`, the
-identity `I`, the expectation `E` and the function `Γ` are as everywhere.
+identity `I`, the expectation `E` and the function `Γ` are as everywhere. One meaning of
+a letter covers it with every subscript and argument, so that those need a meaning of their own that differ in kind. A
+symbol of which two derivations say different things (`clashing`) is explained at each.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ _LOWER = (
 _GREEK = re.compile(
     rf"\\(?:{_LOWER}|(?:var)?phi|chi|psi|omega|Gamma|Delta|Theta|Lambda|Xi|Sigma|Upsilon|Phi|Psi|Omega|ell)"
 )
-_WORDS = re.compile(r"\\(?:operatorname|mathrm|mathcal|text|begin|end)\s*\{[^{}]*\}")
+_WORDS = re.compile(r"\\(?:operatorname|mathrm|mathbb|mathcal|text|begin|end)\s*\{[^{}]*\}")
 _SUBSCRIPT = re.compile(r"_(?:\{(?:[^{}]|\{[^{}]*\})*\}|\\?[A-Za-z0-9]+)")
 _COMMAND = re.compile(r"\\[A-Za-z]+")
 _HEAD = re.compile(r"(?:\\(?:bar|dot|hat|tilde)\s*)?(\\?[A-Za-z]+)[_^{}()\\A-Za-z0-9, '*]*")
@@ -66,6 +68,14 @@ class Meaning:
         """The letters that it defines."""
         return letters(_code(self.symbol))
 
+    def symbols(self) -> set[str]:
+        r"""The symbols that it defines, as they are printed.
+
+        >>> sorted(Meaning(r"\Theta(x, x'), a_k", "two").symbols())
+        ["\\Theta(x, x')", 'a_k']
+        """
+        return {part.strip() for part in re.split(r",(?![^(){}]*[)}])", _code(self.symbol))}
+
 
 def letters(code: str) -> set[str]:
     r"""The letters in LaTeX code, Greek ones with their backslash; subscripts, words and commands left out.
@@ -84,6 +94,16 @@ def meanings(derivations: Iterable[Derivation]) -> list[Meaning]:
     printed = set().union(*(_printed(derivation) for derivation in derivations))
     given = (meaning for derivation in derivations for meaning in derivation.where)
     return [meaning for meaning in dict.fromkeys(given) if meaning.letters() & printed]
+
+
+def clashing(given: Iterable[Meaning]) -> list[Meaning]:
+    """Those of these meanings that are of a symbol which another gives in other words.
+
+    >>> clashing([Meaning("a, b", "angles"), Meaning("b", "a bias"), Meaning("c", "a rate")])[1].words
+    'a bias'
+    """
+    given = list(given)
+    return [one for one in given if any(one != other and one.symbols() & other.symbols() for other in given)]
 
 
 def undefined(derivations: Iterable[Derivation]) -> list[str]:

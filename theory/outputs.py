@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from sympy import Expr, Interval, Limit, Symbol, oo
+from sympy import Expr, Limit, S, Symbol
 
 from .arccos import arccos_kernel, theta
 from .derivation import Derivation
@@ -27,7 +27,8 @@ NOTATION = (
     Meaning(r"f", r"the output of the network at an input of norm 1"),
     Meaning(r"z_i", r"independent standard normal variables"),
     Meaning(r"q_l", r"the squared norm of the features after $l$ layers"),
-    Meaning(r"a, b", r"two numbers"),
+    Meaning(r"m", r"the width of every hidden layer"),
+    Meaning(r"L", r"the number of hidden layers"),
 )
 
 
@@ -47,7 +48,7 @@ def layer_square() -> Derivation:
     d = Derivation(
         (2 / m) ** 2 * (m * fourth + m * (m - 1) * second**2),
         r"\mathbb{E}\Big(\frac2m \sum_{i \le m} z_{i+}^2\Big)^2",
-        {m: Interval(1, oo)},
+        {m: S.Naturals},
         "A layer's effect on the squared norm",
         where=NOTATION,
     )
@@ -67,11 +68,14 @@ def excess_kurtosis() -> Derivation:
     d = Derivation(
         3 * layer.start**L - 3,
         r"\frac{\mathbb{E} f^4}{(\mathbb{E} f^2)^2} - 3",
-        {m: Interval(1, oo), L: Interval(0, 6)},
+        {m: S.Naturals, L: S.Naturals0},
         "The excess kurtosis of a finite network",
         where=NOTATION,
     )
-    words = r"the layers are independent factors with mean 1, $\mathbb{E} q_L^2$ is the product of their squares"
+    words = (
+        r"the layers are independent factors with mean 1, so that $\mathbb{E} q_L = 1$ and $\mathbb{E} q_L^2$ "
+        r"is the product of their mean squares"
+    )
     return d.then(3 * layer.conclusion**L - 3, because=words, reason=Algebra(), using=(layer,))
 
 
@@ -86,7 +90,7 @@ def kurtosis_of_wide_networks() -> Derivation:
     d = Derivation(
         Limit(excess.conclusion.subs(m, 1 / u) / u, u, 0),
         r"\lim_{m\to\infty} m\,\Big(\frac{\mathbb{E} f^4}{(\mathbb{E} f^2)^2} - 3\Big)",
-        {L: Interval(0, 6)},
+        {L: S.Naturals0},
         "The excess kurtosis of wide networks",
         where=NOTATION,
     )

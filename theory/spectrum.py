@@ -35,11 +35,13 @@ gap, phi = Symbol("delta", nonnegative=True), Symbol("phi", nonnegative=True)  #
 
 
 NOTATION = (
-    Meaning("J", "the matrix of ones"),
+    Meaning("J", "the matrix of ones; in an eigenvalue it stands for its own, $n$ or $0$"),
     Meaning("X", "the list of the $n$ training points, $x_1, \\dots, x_n$; $x$ is a point"),
     Meaning(epsilon, r"$\log L/L$"),
     Meaning(r"\bar\Theta(X, X)", r"the matrix of the normalised kernels $\bar\Theta^{(L)}(x_i, x_j)$"),
-    Meaning("v", "a vector that shows it"),
+    Meaning(r"\lambda_i", r"an eigenvalue of $\bar\Theta(X, X)$"),
+    Meaning(phi, r"the angle after the layer, $T(\theta)$"),
+    Meaning("v", "$(1, -1, 1, -1, 1, -1)$, for the corners of a regular hexagon"),
     Meaning("k", "the power of the correlation"),
 )
 
@@ -79,7 +81,7 @@ def largest_eigenvalue() -> Derivation:
     n/4 + 3/4
     """
     words = r"$J$ is $n$ on the constants; by Weyl's inequality the error stays $o(\varepsilon)$"
-    return _eigenvalue(gram_matrix(), r"\lambda_1", "The largest eigenvalue", n, words)
+    return _eigenvalue(gram_matrix(), r"\lambda_1 + o(\varepsilon)", "The largest eigenvalue", n, words)
 
 
 @cache
@@ -90,7 +92,9 @@ def other_eigenvalues() -> Derivation:
     3/4 - 3*varepsilon/8
     """
     words = r"$J$ is 0 orthogonally to the constants; by Weyl's inequality the error stays $o(\varepsilon)$"
-    return _eigenvalue(gram_matrix(), r"\lambda_2 = \dots = \lambda_n", "The other eigenvalues", S.Zero, words)
+    return _eigenvalue(
+        gram_matrix(), r"\lambda_2, \dots, \lambda_n + o(\varepsilon)", "The other eigenvalues", S.Zero, words
+    )
 
 
 @cache
@@ -103,7 +107,7 @@ def row_dominance() -> Derivation:
     off_diagonal = gram_matrix().subs(J, 0) * -1 + 1  # an entry beside the diagonal: the coefficient of J
     d = Derivation(
         1 - (n - 1) * off_diagonal,
-        r"\bar\Theta_{ii} - \sum_{j\ne i}\bar\Theta_{ij}",
+        r"\bar\Theta_{ii} - \sum_{j\ne i}\bar\Theta_{ij} + o(\varepsilon)",
         {n: Interval(2, oo), epsilon: Interval.open(0, 1)},
         "Dominance of the diagonal by rows",
         where=NOTATION,

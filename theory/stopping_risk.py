@@ -27,7 +27,7 @@ from sympy import Derivative, Dummy, Expr, Interval, Limit, MatrixSymbol, S, Sym
 from .correlation import Positive
 from .derivation import Derivation, Relation
 from .dynamics import POSITIVE, n, s
-from .early_stopping import exponential_excess, flow_filter, lower_bound, ridge_filter
+from .early_stopping import LEARNT, exponential_excess, flow_filter, lower_bound, ridge_filter
 from .haar import mean
 from .matrix_words import Words
 from .notation import Meaning
@@ -39,7 +39,7 @@ q = Symbol("q", positive=True)
 
 
 NOTATION = (
-    Meaning(r"\varphi(s)", r"the fraction of a mode that is learnt"),
+    LEARNT,
     Meaning(r"\xi", r"the noise, $\sigma\zeta$"),
     Meaning(r"\zeta", r"white noise of variance one"),
     Meaning(r"\Phi", r"the matrix of the fractions of all modes, in their basis"),

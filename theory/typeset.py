@@ -17,6 +17,7 @@ from typing import Any
 from sympy import (
     Add,
     Basic,
+    Derivative,
     Expr,
     Function,
     Indexed,
@@ -296,7 +297,7 @@ class _Printer(LatexPrinter):
         return ordered_terms(expr)
 
     def _needs_mul_brackets(self, expr: Expr, first: bool = False, last: bool = False) -> bool:
-        return super()._needs_mul_brackets(expr, first, last) or (not last and expr.has(Limit))
+        return super()._needs_mul_brackets(expr, first, last) or (not last and expr.has(Limit, Derivative))
 
     def _print_Mul(self, expr: Expr) -> str:
         if not isinstance(expr, Mul) or expr.args[0] is S.One or any(arg.is_Number for arg in expr.args[1:]):
@@ -323,6 +324,7 @@ class _Printer(LatexPrinter):
 
     def _print_Pow(self, expr: Expr) -> str:
         base, exponent = expr.as_base_exp()
-        if isinstance(expr.base, AppliedUndef) and exponent.is_Rational and exponent > 0 and expr.exp == exponent:
+        below = exponent.is_Rational and exponent.is_negative  # printed as a fraction
+        if isinstance(expr.base, AppliedUndef) and expr.exp == exponent and not below and exponent != S.Half:
             return rf"\left({self._print(base)}\right)^{{{self._print(exponent)}}}"
         return super()._print_Pow(expr)

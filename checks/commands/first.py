@@ -27,9 +27,9 @@ def first(
 ) -> None:
     """Find where a formula first passes a level.
 
-    Exit code 1: nowhere that was looked at.
+    It prints L = 187, or L <= 187 if an earlier one is possible. Exit code 1: nowhere that was looked at.
     """
-    from numerics.crossing import Side, decimal, first_crossing
+    from numerics.crossing import Side, first_crossing
     from theory.errors import InvalidInput, MissingInput
     from theory.formulas import formula_named
 
@@ -51,7 +51,7 @@ def first(
         write_json(found.to_json())
     else:
         if found.at is not None:
-            print(f"{parameter} = {decimal(found.at)}")
+            print(found.headline())
         print(textwrap.fill(found.sentence(), WIDTH, break_on_hyphens=False))
         for note in found.value_at.notes if found.value_at else ():
             print(f"limes: {note}", file=sys.stderr)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +17,7 @@ from .output import refuse_unwritable, write_text
 
 if TYPE_CHECKING:
     from ..drawing import Drawing
+    from ..plot import Figure
     from ..recorded import RecordedRun
 
 
@@ -44,14 +46,18 @@ def report(
 ) -> None:
     """Report on claims, as HTML, as LaTeX, or both: what was found, the verdicts and their evidence.
 
-    The claims are judged first, or read with --from.
+    The claims are judged first, which goes on where a stopped run was; a run that ended is kept nowhere but in the file
+    of limes verify --json, and with --from nothing is judged twice. The report is written as soon as the verdicts are
+    known, and again with the plots.
     """
     if not html and not latex:
         raise InvalidInput("--html", "nothing", "give --html FILE, --latex FILE, or both")
+    taken = {one.resolve() for one in (source, audit) if one}
     for option, file in (("--html", html), ("--latex", latex)):
-        if file == "-" or (file and html == latex):
-            raise InvalidInput(option, file, "give a file, another for each kind")
+        if file == "-" or (file and Path(file).resolve() in taken):
+            raise InvalidInput(option, file, "give a file, another for each kind, and none that is read")
         refuse_unwritable(file, option)
+        taken |= {Path(file).resolve()} if file else set()
     from ..latex_report import figures_folder, latex_report, write_figures
     from ..recorded import RecordedAudit, RecordedRun
 
@@ -70,42 +76,61 @@ def report(
         run = RecordedRun.read(source)
         run = run.only(claims) if claims else run
         print(run.summary())
-    drawings, remark = _drawings(run) if figures else ((), "")
-    if html:
-        from ..html_report import html_report
 
-        write_text(html_report(run, drawings, remark=remark, audit=audited), html, "--html")
-        print(html)
-    if latex:
-        try:
-            write_figures(drawings, Path(latex))
-        except OSError as error:
-            raise InvalidInput("--latex", folder, f"its plots cannot be written ({error.strerror})") from None
-        write_text(latex_report(run, audited, drawings, folder.name), latex, "--latex")
-        print(latex)
+    def write(drawings: Sequence[Drawing], remark: str) -> None:
+        if html:
+            from ..html_report import html_report
+
+            write_text(html_report(run, drawings, remark=remark, audit=audited), html, "--html")
+        if latex:
+            try:
+                write_figures(drawings, Path(latex))
+            except OSError as error:
+                raise InvalidInput("--latex", folder, f"its plots cannot be written ({error.strerror})") from None
+            write_text(latex_report(run, audited, drawings, folder.name, remark=remark), latex, "--latex")
+
+    drawings, remark = [], _missing() if figures and _wanted(run) else ""
+    if figures and _wanted(run) and not remark:
+        write([], "the plots were not drawn yet when this was written")  # what was judged is safe from here on
+        drawings, remark = _drawings(run, jobs)
+    write(drawings, remark)
+    for file in filter(None, (html, latex)):
+        print(file)
     if remark:
         print(f"limes: {remark}", file=sys.stderr)
     raise typer.Exit(0 if all(one.as_expected for one in run.claims) else 1)
 
 
-def _drawings(run: RecordedRun) -> tuple[list[Drawing], str]:
+def _drawings(run: RecordedRun, jobs: int | None) -> tuple[list[Drawing], str]:
     """The figures that belong to these claims, and a sentence about those that could not be had."""
-    from ..drawing import Drawing, require_matplotlib
-    from ..figures import FIGURES
+    from ..figures import FIGURES, draw_all
     from ..terminal import progress
 
-    ids = {one.id for one in run.claims}
-    wanted = [one for one in FIGURES.values() if ids.intersection(one.claims)]
+    wanted, found = _wanted(run), {}
+    with progress("drawing") as moved:
+        for figure, drawing in draw_all(wanted, run.seed, jobs=jobs or -1):
+            found[figure.name] = drawing
+            moved(figure.name, len(found), len(wanted))
+    in_order = {name: found[name] for name in FIGURES if name in found}
+    failed = [f"{name} ({words})" for name, words in in_order.items() if isinstance(words, str)]
+    drawings = [drawing for drawing in in_order.values() if not isinstance(drawing, str)]
+    return drawings, f"plots that failed: {', '.join(failed)}" if failed else ""
+
+
+def _missing() -> str:
+    """Why nothing can be drawn, in a sentence; "" if it can."""
+    from ..drawing import require_matplotlib
+
     try:
         require_matplotlib()
     except LimesError as missing:
-        return [], f"no plots in the page: {missing}" if wanted else ""
-    drawings, failed = [], []
-    with progress("drawing") as moved:
-        for done, figure in enumerate(wanted):
-            moved(figure.name, done, len(wanted))
-            try:
-                drawings.append(Drawing(figure, run.seed, figure.chart(run.seed)))
-            except Exception as problem:  # one plot's failure must not cost the report of a long run
-                failed.append(f"{figure.name} ({type(problem).__name__}: {problem})")
-    return drawings, f"plots that failed: {', '.join(failed)}" if failed else ""
+        return f"no plots in the page: {missing}"
+    return ""
+
+
+def _wanted(run: RecordedRun) -> list[Figure]:
+    """The figures that belong to the claims of this run."""
+    from ..figures import FIGURES
+
+    ids = {one.id for one in run.claims}
+    return [one for one in FIGURES.values() if ids.intersection(one.claims)]

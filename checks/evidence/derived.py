@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from sympy import Expr, S, Set, Symbol, nan, zoo
 
-from numerics.points import Agreement, cases, check_steps, compare, has_value, listed, require_signs
+from numerics.points import Agreement, both_sides, cases, check_steps, compare, has_value, listed, require_signs
 from theory.derivation import CheckedStep, Derivation, How
 from theory.errors import InvalidInput
 from theory.reasons import Algebra
@@ -23,6 +23,8 @@ from ..mutants import mutants
 from ..verdicts import Finding, Level, MutantTally, Standing, Verdict
 from .base import ExactEvidence
 from .exact import exact
+
+LONGEST = 60  # characters of a formula that is shown beside its value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,26 +87,48 @@ class Derived(ExactEvidence):
     def _compare(
         self, conclusion: Expr, claimed: Expr, derivation: Derivation, worth: Verdict, detail: str
     ) -> tuple[Standing, Verdict, str]:
+        for at in cases(conclusion - claimed, derivation.domain):  # SymPy cancels without asking what is zero
+            if any(side.subs(at).has(nan, zoo) for side in (conclusion, claimed)):
+                return Standing.UNDECIDED, worth, f"{_both(conclusion, claimed)}: no value at {listed(at)}"
         match Algebra().check(conclusion, claimed).how:
             case How.ALGEBRA:
                 return Standing.HOLDS, worth, detail or "by exact algebra"
             case How.WRONG:  # two different numbers, of which one may be infinite
                 return Standing.FAILS, Verdict.PROVED, f"derived {conclusion}, claimed {claimed}"
-        both, so_far = f"derived {conclusion}, claimed {claimed}", f"{detail}; " if detail else ""
+        so_far = f"{detail}; " if detail else ""
         in_cases = _in_cases(conclusion, claimed, derivation.domain)
         for at, how in in_cases:
             if how is How.WRONG:
-                return Standing.FAILS, worth, f"they differ at {listed(at)}: {both}"
+                sides = both_sides(conclusion.subs(at), claimed.subs(at), {})
+                return Standing.FAILS, worth, f"they differ at {listed(at)}: {_both(conclusion, claimed, sides)}"
         if _equal_in_all(in_cases):
             return Standing.HOLDS, worth, f"{so_far}by exact algebra in each of {len(in_cases)} cases"
         compared = compare(conclusion, claimed, derivation.domain)
         match compared.agreement:
             case Agreement.DIFFER:
-                return Standing.FAILS, worth, f"{compared}: {both}"
+                where = f"they differ at {listed(compared.witness)}" if compared.witness else "they are not the same"
+                return Standing.FAILS, worth, f"{where}: {_both(conclusion, claimed, compared.sides)}"
             case Agreement.AGREE:
                 return Standing.HOLDS, Verdict.SUPPORTED, f"{so_far}equal to the claim at {compared} only"
             case Agreement.UNDECIDED:
-                return Standing.UNDECIDED, worth, f"{both}: {compared}"
+                return Standing.UNDECIDED, worth, f"{_both(conclusion, claimed)}: {compared}"
+
+
+def _both(conclusion: Expr, claimed: Expr, sides: tuple[str, str] | None = None) -> str:
+    """What is derived and what is claimed: formulas with their values, or where these are known, short ones only.
+
+    >>> x = Symbol("x")
+    >>> _both(x**2, x, ("9", "3"))
+    'derived x**2 = 9, claimed x = 3'
+    """
+    formulas = [str(conclusion), str(claimed)]
+    if sides is None:
+        words = formulas
+    elif max(map(len, formulas)) > LONGEST:
+        words = list(sides)
+    else:
+        words = [f"{code} = {value}" if code != value else code for code, value in zip(formulas, sides, strict=True)]
+    return "derived {}, claimed {}".format(*words)
 
 
 def _weigh(checked: list[CheckedStep]) -> tuple[Standing, Verdict, str]:

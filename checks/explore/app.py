@@ -167,7 +167,8 @@ def _(formula, get_echo, mo, set_at, set_jump):
             set_at(lambda at: at | {name: text})
             set_jump(lambda at: at | {name: text})
 
-        return mo.ui.text(value=text, on_change=typed, full_width=True)
+        # the placeholder is what a screen reader calls the field
+        return mo.ui.text(value=text, placeholder=name, on_change=typed, full_width=True)
 
     texts = {name: _text(name, text) for name, text in get_echo().items()}
     return (texts,)
@@ -284,12 +285,16 @@ def _(get_drawn_once, picture, set_drawn_once):
 
 
 @app.cell
-def _(chosen, crossings, formula, mo, state):
+def _(chosen, crossings, formula, mo, set_found, state):
+    def _forget(_):
+        set_found(crossings.Found())  # what was found answers another question
+
     first = side = level = search = None
     if formula and chosen.axis:
-        first = mo.ui.dropdown(state.axes_of(formula), value=chosen.axis, label="first")
-        side = mo.ui.dropdown({one.value: one for one in crossings.Side}, value="above", label="with a value")
-        level = mo.ui.text(placeholder="0.999")
+        _sides = {one.value: one for one in crossings.Side}
+        first = mo.ui.dropdown(state.axes_of(formula), value=chosen.axis, label="first", on_change=_forget)
+        side = mo.ui.dropdown(_sides, value="above", label="with a value", on_change=_forget)
+        level = mo.ui.text(placeholder="level, such as 0.999", on_change=_forget, debounce=False)
         search = mo.ui.run_button(label="find it")
     mo.Html(f"<div class='limes-ask'>{first}{side}{level}{search}</div>") if search is not None else None
     return first, level, search, side
@@ -298,7 +303,8 @@ def _(chosen, crossings, formula, mo, state):
 @app.cell
 def _(crossings, first, level, mo, now, search, set_found, side, where):
     mo.stop(search is None or not search.value)
-    set_found(crossings.find(now, where, first.value, side.value, level.value))
+    with mo.status.spinner(title="looking for it …"):
+        set_found(crossings.find(now, where, first.value, side.value, level.value))
     return
 
 

@@ -9,12 +9,16 @@ A new figure is a function from a seed to a `Chart` and a record in the chapter'
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterator, Sequence
 
 from theory.errors import InvalidInput
+from theory.timelimit import within
 
 from ..drawing import Drawing, require_matplotlib
-from ..plot import Figure
+from ..plot import Chart, Figure
 from . import balance, correlations, depth, dynamics, features, foretelling, kernels, layerwise, spectra
+
+PATIENCE = 600.0  # seconds for the numbers of one figure; the slowest takes 70 on one free core
 
 FIGURES: dict[str, Figure] = {}
 for _chapter in (kernels, depth, spectra, features, dynamics, correlations, foretelling, layerwise, balance):
@@ -41,3 +45,43 @@ def draw(name: str, seed: int = 0) -> Drawing:
     figure = find(name)
     require_matplotlib()  # before the numbers are computed
     return Drawing(figure, seed, figure.chart(seed))
+
+
+def draw_all(
+    wanted: Sequence[Figure], seed: int = 0, *, jobs: int = -1, seconds: float = PATIENCE
+) -> Iterator[tuple[Figure, Drawing | str]]:
+    """Each figure with its drawing, or with a sentence why there is none, as they end.
+
+    Their numbers are computed in `jobs` processes (-1: one for each core), each on one thread, in at most `seconds`.
+    The last begin first, as the slowest are among them.
+    """
+    from joblib import Parallel, delayed  # loaded here, as a single figure does not need it
+
+    from ..runner import interrupts_held
+
+    left = dict(enumerate(wanted))
+    calls = [delayed(_numbers)(number, figure, seed, seconds) for number, figure in reversed(left.items())]
+    try:
+        with interrupts_held():
+            found = Parallel(  # type: ignore[misc]
+                jobs if len(left) > 1 else 1,
+                return_as="generator_unordered",
+                batch_size=1,  # type: ignore[arg-type]
+            )(calls)
+        for number, chart in found:  # type: ignore[misc]
+            figure = left.pop(number)
+            yield figure, chart if isinstance(chart, str) else Drawing(figure, seed, chart)
+    except Exception as problem:  # a process died, and joblib cannot say at which of them
+        for figure in left.values():
+            yield figure, f"its process died, {type(problem).__name__}"
+
+
+def _numbers(number: int, figure: Figure, seed: int, seconds: float) -> tuple[int, Chart | str]:
+    """What the figure of this number shows; a failure becomes a sentence."""
+    from threadpoolctl import threadpool_limits
+
+    try:
+        with threadpool_limits(limits=1):
+            return number, within(seconds, lambda: figure.chart(seed)) or f"it took longer than {seconds:g} s"
+    except Exception as problem:  # one plot's failure must not cost the report of a long run
+        return number, f"{type(problem).__name__}: {problem}"

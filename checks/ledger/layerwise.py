@@ -144,7 +144,10 @@ loss_two_layer = claim(
     title="The loss of two layers after one and two signal-only steps",
     source=LAYER_BALANCE.at("two-layer theorems, and the released script"),
     statement=r"\mathcal L_1 = \frac{(\eta_1+\eta_2)^2}{h^4} + \frac{\eta_1^2\eta_2^2}{h^7} - "
-    r"\frac{2(\eta_1+\eta_2)}{h^2} + \frac{2\eta_1\eta_2}{h^5} + \frac1h + 1,\quad \mathcal L_2 = \dots",
+    r"\frac{2(\eta_1+\eta_2)}{h^2} + \frac{2\eta_1\eta_2}{h^5} + \frac1h + 1,\quad "
+    r"\mathcal L_1^{\text{script}} = \mathcal L_1 - \frac{2\eta_1\eta_2}{h^5},\quad "
+    r"\mathcal L_2 = \frac{(1 + P/h^3)^4}{h} + \frac{16P^2}{h^7} + \frac{8P}{h^5}\Big(1 + \frac{P}{h^3}\Big)^2 + "
+    r"\Big(\frac{2S(P + h^3)}{h^5} - 1\Big)^2,\quad S = \eta_1 + \eta_2,\ P = \eta_1\eta_2",
     hypotheses=("orthogonal initialisation", "n = d = h, X^T X = n I", "no label noise", "signal-only updates"),
     conditions=("every width h >= 1",),
     parts={
@@ -182,7 +185,10 @@ loss_three_layer = claim(
     title="The loss of three layers after one and two signal-only steps",
     source=LAYER_BALANCE.at("released script"),
     statement=r"\mathcal L_1 = \frac{(\eta_1+\eta_2)^2}{h^2} + \frac{\eta_1^2\eta_2^2}{h^4} - "
-    r"\frac{2(\eta_1+\eta_2)}{h} + \frac1h + 1,\quad \mathcal L_2 = \dots",
+    r"\frac{2(\eta_1+\eta_2)}{h} + \frac1h + 1,\quad "
+    r"\mathcal L_2 = \Big(\frac{2S(h + P)}{h^2} - 1\Big)^2 + \frac1h + \frac{2P}{h^2} + \frac{10P}{h^3} + "
+    r"\frac{37P^2}{h^4} + \frac{P^2}{h^3} + \frac{12P^3}{h^5} + \frac{P^4}{h^6},\quad "
+    r"S = \eta_1 + \eta_2,\ P = \eta_1\eta_2",
     hypotheses=("orthogonal initialisation", "a, beta unit vectors", "n = d = h, X^T X = n I", "signal-only updates"),
     conditions=("every width h >= 1",),
     parts={

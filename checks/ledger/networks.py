@@ -311,7 +311,12 @@ nngp_limit = claim(
     source=NTK_ARTICLE.at("NNGP"),
     statement=r"\mathbb{E}\,f(x) f(x') = \Sigma^{(L)}(x, x') + O(1/m),\qquad "
     r"\operatorname{kurt} f(x) = 3 + O(1/m)",
-    hypotheses=("NTK parametrisation", "all weights N(0, 1)"),
+    hypotheses=(
+        "NTK parametrisation",
+        "all weights N(0, 1)",
+        "L hidden layers of width m",
+        "Sigma^(L) is the limit of the covariance of the outputs, kurt f = E f^4/(E f^2)^2",
+    ),
     conditions=("the covariance is the limit at every width if L = 1",),
     findings=("for ReLU the excess kurtosis is 3 (1 + 5/m)^L - 3, at every width m and depth L",),
     parts={

@@ -14,13 +14,13 @@ from checks.verdicts import Finding, MutantTally
 def unjudged():
     """Makes a run of claims, by default of the whole ledger, that all got the verdict they record, or another."""
 
-    def run(claims=None, verdict=None, survived=(), detail="what was found"):
+    def run(claims=None, verdict=None, survived=(), detail="what was found", tried=6):
         results = []
         for claim in LEDGER.values() if claims is None else claims:
             evidence = []
             for part, corrects, item in claim.evidence():
                 resolution = 0.0046 if item.statistical else None
-                found = Finding(Standing.HOLDS, item.worth, detail, resolution, MutantTally(6, tuple(survived)))
+                found = Finding(Standing.HOLDS, item.worth, detail, resolution, MutantTally(tried, tuple(survived)))
                 evidence.append(JudgedEvidence(part, corrects, item.name, item.kind, found, 1.0))
             judged = verdict or claim.expected or Verdict.PROVED
             results.append(ClaimResult(claim, judged, tuple(evidence), float(len(evidence))))

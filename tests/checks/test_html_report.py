@@ -248,3 +248,9 @@ def test_whatever_a_file_holds_is_text_or_refused_in_a_sentence(text):
 
 def test_it_is_the_same_each_time(page, unjudged):
     assert html_report(unjudged(), DRAWINGS) == page
+
+
+def test_evidence_that_was_given_no_mutants_says_so(unjudged):
+    text = Reader(html_report(unjudged([LEDGER["depth-rate"]], tried=0))).text
+    assert text.count("no mutants") == 1 + len(LEDGER["depth-rate"].evidence())  # in the summary, and beside each
+    assert "no mutants" not in Reader(html_report(unjudged([LEDGER["depth-rate"]]))).text

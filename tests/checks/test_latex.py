@@ -10,7 +10,7 @@ import subprocess
 import pytest
 from sympy import Function, Interval, Limit, Symbol, cos, expand, log, oo, pi, sin, symbols
 
-from checks import Correction, Identity, Source, claim
+from checks import Approach, Correction, Identity, Source, claim
 from checks import Limit as LimitEvidence
 from checks.latex import CheckedDerivation, checked_derivations, document, for_a_paper, notation, statement
 from checks.ledger import LEDGER
@@ -85,7 +85,8 @@ def compile_document(folder, text):
 
 
 def overfull(log_):
-    return [float(points) for points in re.findall(r"Overfull \\hbox \(([\d.]+)pt", log_)]
+    """By how much lines run over the margin, and pages over their foot."""
+    return [float(points) for points in re.findall(r"Overfull \\[hv]box \(([\d.]+)pt", log_)]
 
 
 @needs_tex
@@ -164,6 +165,47 @@ def test_the_statement_says_whose_it_is():
         evidence=[Identity(derivation=x, claimed=x)],
     )
     assert statement(one) == "% one: A paper, arXiv:1, two lines\n\\[\n1 = 1\n\\]"
+
+
+def flat(text):
+    """The text as one line, however it was wrapped."""
+    return " ".join(text.split())
+
+
+def test_what_is_wrong_as_published_is_said_in_print_as_are_the_hypotheses():
+    mended = Correction(text="it is two", latex="1 + 1 = 2", parts={"": [Identity(derivation=x, claimed=x)]})
+    one = derived(one_step(Algebra()), title="A sum", hypotheses=("a", "b"), conditions=("c",), correction=mended)
+    printed = flat(re.sub(r"(?m)^%.*", "", for_a_paper(one)))
+    assert r"\paragraph{As published} A sum (own claim); not all of it is so: \[ 1 = 1 \]" in printed
+    assert r"\paragraph{Corrected} it is two: \[ 1 + 1 = 2 \]" in printed
+    assert r"\paragraph{Hypotheses} a; b." in printed
+    assert r"\paragraph{Conditions needed besides} c." in printed
+    assert "As published" not in for_a_paper(derived(one_step(Algebra())))
+
+
+def test_what_the_derivations_do_not_give_is_named():
+    approach = Approach(
+        name="at growing sizes",
+        sequence=lambda size, at: 1 + 1 / size,
+        claimed=1,
+        points=({},),
+        sizes=(8, 16, 32),
+        order=1,
+    )
+    limit = LimitEvidence(derivation=lambda: one_step(Algebra()), claimed=DOUBLE_ANGLE)
+    one = claim(id="one", statement="1 = 1", parts={"the limit": [limit, approach]})
+    made = checked_derivations(one)
+    assert "verify one: the limit (approach: at growing sizes)." in flat(for_a_paper(one, made))
+    assert "Not derived here" not in for_a_paper(one)
+    assert "Not derived here" not in for_a_paper(derived(one_step(Algebra())), made)
+
+
+def test_a_symbol_of_two_meanings_is_explained_where_it_has_each():
+    first = one_step(Algebra(), title="First", where=(Meaning("x", "an angle"), Meaning("q", "a sine")))
+    second = one_step(Algebra(), title="Second", where=(Meaning("x", "an input"), Meaning("q", "a sine")))
+    printed = flat(for_a_paper(one := derived(first, second), checked_derivations(one)))
+    assert r"\paragraph{Notation} $q$ is a sine. \paragraph{First} Here $x$ is an angle." in printed
+    assert r"\paragraph{Second} Here $x$ is an input." in printed
 
 
 def test_a_long_statement_is_broken_outside_brackets_only():

@@ -149,3 +149,16 @@ def test_the_folder_of_the_plots_is_one_that_tex_can_read(document, folder):
 def test_no_folder_is_made_for_no_plots(tmp_path):
     write_figures([], tmp_path / "report.tex")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_evidence_that_was_given_no_mutants_says_so(unjudged):
+    assert latex_report(unjudged([LEDGER["depth-rate"]], tried=0)).count("no mutants") == len(
+        LEDGER["depth-rate"].evidence()
+    )
+    assert "no mutants" not in latex_report(unjudged([LEDGER["depth-rate"]]))
+
+
+def test_the_remark_and_how_to_compile_it_are_said(unjudged):
+    text = latex_report(unjudged([LEDGER["depth-rate"]]), remark="no plots: 100%")
+    assert text.startswith("% Run pdflatex twice")
+    assert r"no plots: 100\%" in text

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -42,6 +43,8 @@ raises = claim(id="raises", statement="", evidence=[Property(trial=lambda rng: 1
 loose = claim(
     id="loose", statement="", evidence=[Property(trial=lambda rng: "", mutants={"the same": lambda rng: ""}, budget=2)]
 )
+
+untried = claim(id="untried", statement="", evidence=[Property(trial=lambda rng: "", mutants={}, budget=2)])
 
 def test_an_ordinary_test():
     assert double_angle.statement
@@ -117,7 +120,8 @@ def test_every_kind_of_end(run):
         "known-wrong": "PASSED",
         "open-question": "FAILED",
         "raises": "FAILED",
-        "loose": "PASSED",
+        "loose": "FAILED",
+        "untried": "PASSED",
         "test_an_ordinary_test": "PASSED",
         "TestClaims::inside": "PASSED",
     }
@@ -130,8 +134,16 @@ def test_every_kind_of_end(run):
     assert "it failed with ZeroDivisionError: division by zero (test_mine.py:" in output
     assert "Traceback" not in output
     assert "runner.py" not in output
-    # a mutant that survives is said without failing the claim
+    # evidence that accepts all its mutants says nothing; without any it says so, and what to do
     assert "loose: its evidence also accepts the mutant the same" in output
+    assert "it accepts every mutant, so it says nothing" in " ".join(output.split())
+    assert "untried: property was tried with no mutants; give it wrong versions to reject, mutants={...}" in output
+
+
+def test_the_number_of_mutants_is_shown_with_the_verdict(run):
+    output = run("-rA", "-k", "double-angle or untried", test_mine=TEN_LINES + OTHERS)[1]
+    assert re.search(r"proved; (\d+) of \1 mutants rejected", output)
+    assert "supported; no mutants" in output
 
 
 def test_claims_are_chosen_like_tests(run):

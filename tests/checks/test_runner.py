@@ -105,6 +105,23 @@ def test_the_first_prefix_that_decides_is_the_last_one_looked_at(decides_at):
     assert report.claims[0].evidence[0].finding.detail == f"{decides_at}"
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_each_result_is_given_as_soon_as_it_and_all_before_are_known(jobs):
+    given, at = [], []
+    enough = {"late": 3, "early": 1, "last": 7}
+    claims = [claim(id=id, statement="", evidence=[Scripted(decides_at=n, shown=[])]) for id, n in enough.items()]
+
+    def each(result):
+        given.append(result)
+        at.append(done[-1])
+
+    done = [0]
+    report = verify(claims, jobs=jobs, progress=lambda ended, count, known: done.append(count), each=each)
+    assert tuple(given) == report.claims
+    assert [result.claim.id for result in given] == list(enough)
+    assert at[0] <= at[1] < at[2] == done[-1]  # the first two do not wait for the last
+
+
 def test_a_spent_budget_leaves_it_undecided():
     report = verify([claim(id="one", statement="", evidence=[Scripted(decides_at=99, shown=[])])], jobs=1)
     assert report.claims[0].verdict is Verdict.UNDECIDED

@@ -7,7 +7,19 @@ import pytest
 from rich.console import Console
 from sympy import Rational
 
-from checks import Correction, Identity, Level, Source, Verdict, claim, terminal, verify
+from checks import (
+    Certificate,
+    Correction,
+    Enclosure,
+    Identity,
+    Level,
+    Source,
+    Standing,
+    Verdict,
+    claim,
+    terminal,
+    verify,
+)
 from checks.terminal import WIDTH, Page, progress, show_claim, show_formula, show_list, show_report
 from theory.formulas import FORMULAS
 
@@ -100,6 +112,9 @@ def test_evidence_is_listed_when_asked_for(capsys):
     assert "refuted     identity (a third)" in text
     assert "proved      identity (a half)" in text
     assert "by exact algebra; 5 of 5 mutants rejected" in " ".join(text.split())
+    untried = Enclosure(certify=lambda bound: Certificate(Standing.HOLDS, f"below {bound}"), claimed=1)
+    report = verify([claim(id="untried", statement="", evidence=[untried])], level=Level.QUICK, jobs=1)
+    assert "below 1; no mutants" in shown(capsys, show_report, report, seconds=0, evidence=True)
     assert "Not as recorded" not in text
 
 
@@ -128,6 +143,22 @@ def run_with_progress(monkeypatch, patience, seconds):
 
 def test_progress_is_shown_when_it_takes_long(monkeypatch):
     assert "judging 3/12 one-half" in run_with_progress(monkeypatch, patience=0.01, seconds=0.4)
+
+
+def test_progress_is_away_while_something_is_written(monkeypatch):
+    stream = io.StringIO()
+    monkeypatch.setattr(terminal, "Console", terminal_of(stream))
+    monkeypatch.setattr(terminal, "PATIENCE", 0.01)
+    with progress("judging") as moved:
+        moved("one-half", 3, 12)
+        time.sleep(0.4)
+        with moved.hidden():
+            shown = len(stream.getvalue())
+            assert stream.getvalue().endswith("\x1b[2K")  # the line is empty
+            time.sleep(0.3)
+            assert len(stream.getvalue()) == shown
+        time.sleep(0.3)
+    assert "judging 3/12 one-half" in stream.getvalue()[shown:]
 
 
 def test_no_progress_is_shown_when_it_is_quick(monkeypatch):

@@ -53,3 +53,18 @@ def test_nothing_is_never_a_pass():
 def test_killed_and_survived_mutants_add_up():
     tally = MutantTally(5, ("a", "b"))
     assert tally.killed == 3
+    assert (str(tally), str(MutantTally())) == ("3 of 5 mutants rejected", "no mutants")
+
+
+@pytest.mark.parametrize("survived", [("a",), ("a", "b")])
+def test_what_holds_of_every_mutant_too_is_undecided(survived):
+    found = Finding(Standing.HOLDS, Verdict.PROVED, "f = 1", mutants=MutantTally(len(survived), survived))
+    assert found.verdict is Verdict.UNDECIDED
+    assert found.detail == "f = 1; it accepts every mutant, so it says nothing"
+    assert Finding(Standing.HOLDS, Verdict.PROVED, "", mutants=MutantTally(3, survived)).verdict is Verdict.PROVED
+    failed = Finding(Standing.FAILS, Verdict.PROVED, "f = 2", mutants=MutantTally(len(survived), survived))
+    assert (failed.verdict, failed.detail) == (Verdict.REFUTED, "f = 2")
+
+
+def test_only_a_verdict_with_a_worth_holds():
+    assert {verdict for verdict in Verdict if verdict.holds} == set(WORTHS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from fractions import Fraction
 
 import mpmath
@@ -65,6 +66,7 @@ def test_the_depth_is_that_of_brute_force(name, oracle, rho, side, level):
     assert (found.at, found.before, found.complete) == (depth, depth - 1, True)
     for value, place in ((found.value_at, depth), (found.value_before, depth - 1)):
         assert abs(mp.mpf(value.value) - oracle(rho, place)) <= mp.mpf(value.radius)
+    assert found.headline() == f"L = {depth}"
     assert found.sentence().endswith("Each was evaluated.")
 
 
@@ -179,7 +181,9 @@ def test_a_real_parameter_of_a_finite_range():
     assert nngp(found.before, 10) < number(level) < nngp(found.at, 10)
     assert 0 < found.at - found.before < Rational(1, 10**12)
     assert (found.complete, found.unbroken) == (False, None)
-    assert "nothing is known of others" in found.sentence()
+    assert found.headline() == f"rho <= {decimal(found.at)}"
+    assert found.sentence().startswith(f"The first rho with a value above 0.999 is at most {decimal(found.at)}: ")
+    assert found.sentence().endswith("; nothing is known of others.")
 
 
 def test_a_real_parameter_of_an_infinite_range():
@@ -217,7 +221,30 @@ def test_where_there_is_no_time_for_all_bisection_finds_one():
     expected = int(mp.ceil(mp.log(2) / -mp.log1p(-number(x))))
     found = first_crossing("descent-filter", "k", Side.ABOVE, HALF, {"x": x}, seconds=2)
     assert (found.at, found.before, found.complete) == (expected, expected - 1, False)
-    assert "an earlier one is possible" in found.sentence()
+    assert found.headline() == f"k <= {expected}"
+    assert found.sentence().startswith(f"The first k with a value above 0.5 is at most {expected}: ")
+    assert found.sentence().endswith("; an earlier one is possible.")
+
+
+def test_a_bracket_for_which_there_was_no_time_is_said_to_be_one(monkeypatch):
+    def stopped(seconds, call):
+        with contextlib.suppress(OutOfTime):
+            call()
+
+    def interrupted(name, at, digits):
+        if at["L"] not in {0, *(2**k for k in range(15))}:
+            raise OutOfTime
+        return FormulaValue(name, at, str(int(at["L"]) - 5000), "0", digits)
+
+    monkeypatch.setattr(crossing, "evaluate_formula", interrupted)
+    monkeypatch.setattr(crossing, "within", stopped)
+    found = first_crossing("relu-nngp", "L", Side.ABOVE, Integer(0), NINE_TENTHS, seconds=AMPLE)
+    assert (found.at, found.before, found.complete) == (8192, 4096, False)
+    assert found.headline() == "L <= 8192"
+    assert found.sentence() == (
+        "The first L with a value above 0 is at most 8192: 3192 (at 4096: -904); between these nothing was looked at. "
+        "Looked at: 0, ..., 2 and 12 more up to 8192; an earlier one is possible."
+    )
 
 
 def test_a_search_that_is_out_of_time_says_how_far_it_came():
@@ -322,3 +349,9 @@ def test_a_parameter_that_is_missing():
 )
 def test_numbers_are_written_as_a_person_types_them(value, text):
     assert decimal(value) == text
+
+
+def test_values_of_many_places_do_not_hold_up_the_search():
+    found = first_crossing("flow-filter", "s", Side.ABOVE, Integer(0), {}, seconds=5)  # s -> 0 at 10^7 and beyond
+    assert found.at is not None
+    assert found.value_at is not None

@@ -68,7 +68,7 @@ def test_a_difference_below_the_agreement_is_not_called_a_difference_nor_agreeme
 
 def test_numbers_need_one_point():
     assert compare(sqrt(2) ** 2, Integer(2), {}).points == 1
-    assert str(compare(pi, Rational(22, 7), {})) == "they are different numbers"
+    assert str(compare(pi, Rational(22, 7), {})) == "they are different numbers: 3.1416 and 3.1429"
 
 
 def test_an_identity_that_holds_only_inside_its_domain():
@@ -107,7 +107,7 @@ def test_sequences_known_by_their_recursion_are_undecided():
 
 
 def test_the_seed_chooses_the_points():
-    witnesses = [compare(sin(x), x, UNIT, seed=seed).witness for seed in (0, 0, 1)]
+    witnesses = [compare(sin(x), x, UNIT, seed=seed, formal=True).witness for seed in (0, 0, 1)]
     assert witnesses[0] == witnesses[1] != witnesses[2]
 
 
@@ -141,13 +141,40 @@ NEGATIVE = Symbol("q", negative=True)
 )
 def test_points_are_drawn_inside(symbol, domain):
     for seed in range(40):
-        # the two sides differ everywhere, so that the witness is the first point drawn
-        found = compare(symbol**2 + 1, -(symbol**2), {} if domain is None else {symbol: domain}, seed=seed)
-        value = found.witness[symbol]
-        assert domain is None or domain.contains(value) == True  # noqa: E712
-        assert value.is_integer or not symbol.is_integer
-        assert value > 0 or not symbol.is_positive
-        assert value < 0 or not symbol.is_negative
+        for formal in (True, False):  # two sides that differ everywhere: the first point drawn, and that rounded
+            sets = {} if domain is None else {symbol: domain}
+            found = compare(symbol**2 + 1, -(symbol**2), sets, seed=seed, formal=formal)
+            value = found.witness[symbol]
+            assert domain is None or domain.contains(value) == True  # noqa: E712
+            assert value.is_integer or not symbol.is_integer
+            assert value > 0 or not symbol.is_positive
+            assert value < 0 or not symbol.is_negative
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "domain", "most"),
+    [
+        (sin(3 * x), 3 * sin(x) - 3 * sin(x) ** 3, {x: Interval(0, pi)}, 1),
+        (x * (x - 1), S.Zero, {x: Interval(0, 1)}, 10),  # not at 0 nor 1
+        (sin(x), x, {x: Interval(pi, pi + Rational(1, 1000))}, 10**4),
+        (x + y, 2 * x, {x: Interval(0, 1), y: Interval(x, x + 1)}, 10**3),  # one set depends on the other number
+    ],
+    ids=str,
+)
+def test_a_witness_is_as_short_as_the_domain_allows(left, right, domain, most):
+    for seed in range(20):
+        witness = compare(left, right, domain, seed=seed).witness
+        assert (left - right).subs(witness) != 0
+        assert all(where.subs(witness).contains(witness[symbol]) for symbol, where in domain.items())
+        assert max(value.q for value in witness.values()) <= most
+
+
+def test_the_sides_are_shown_with_digits_that_tell_them_apart():
+    assert str(compare(sqrt(x), x, {x: FiniteSet(0, 1, 4)})) == "they differ at x = 4: 2 and 4"
+    one, other = compare(pi * x, pi * x + x / 10**30, {x: Interval(1, 2)}).sides
+    assert one != other
+    assert len(one) > 30
+    assert compare(x, x + x / 10**60, {x: Interval(1, 2)}).sides is None
 
 
 def test_a_set_in_which_no_point_is_found_leaves_it_undecided():

@@ -4,7 +4,7 @@ import pytest
 from sympy import Function, IndexedBase, Integral, Interval, Symbol, cos, oo
 
 from theory.derivation import Derivation
-from theory.notation import Meaning, letters, meanings, undefined
+from theory.notation import Meaning, clashing, letters, meanings, undefined
 from theory.reasons import Algebra
 
 x, y = Symbol("x"), Symbol("y")
@@ -58,3 +58,9 @@ def test_several_symbols_are() -> None:
 def test_a_wide_equation_is_a_display() -> None:
     wide = sum(Symbol(f"x_{i}") ** i for i in range(30))
     assert Meaning("y", "a sum", lambda: {y: wide}).to_latex().startswith("$y$ is a sum:\n\\[\ny = ")
+
+
+def test_two_meanings_of_one_symbol_clash_and_those_of_other_indices_and_equal_words_do_not() -> None:
+    angles, bias, indexed = Meaning("a, b", "angles"), Meaning("b", "a bias"), Meaning("b_i", "its parts")
+    assert clashing([angles, bias, indexed]) == [angles, bias]
+    assert clashing([bias, Meaning("b", "a bias"), indexed]) == []

@@ -39,14 +39,14 @@ def test_below_a_negative_level_in_another_arrangement(limes):
         0,
         "rho = -1\nrho = -1, where the range begins, has a value below -0.5 already: -1.\n",
     )
-    assert limes("relu-nngp", "rho", "--at", "L=0", "--above", "-1/2")[1].startswith("rho = -0.4999999999")
+    assert limes("relu-nngp", "rho", "--at", "L=0", "--above", "-1/2")[1].startswith("rho <= -0.4999999999")
 
 
 def test_the_other_parameters_may_be_words(limes):
     """The exponent is 2 alpha − 1 at a fixed number of steps, and −1 at a fixed time."""
     _, out, _ = limes("linearisation-exponent", "alpha", "--above", "-2", "--at", "mode=fixed-steps", "--digits", "3")
-    assert out.startswith("alpha = -0.4996\n")
-    assert "(at -0.5: -2)" in out
+    assert out.startswith("alpha <= -0.4996\n")
+    assert "(at -0.5: -2)" in " ".join(out.split())
     _, out, _ = limes("linearisation-exponent", "alpha", "--above", "-2", "--at", "mode=fixed-time")
     assert out.startswith("alpha = -10\n")
 
@@ -69,7 +69,7 @@ def test_sentences_fit_eighty_columns(limes, arguments):
     code, out, _ = limes(*arguments)
     answer, *sentence = out.splitlines()
     assert code == 0
-    assert answer.startswith(f"{arguments[1]} = ")
+    assert answer.startswith(f"{arguments[1]} <= ")  # an earlier one is possible
     assert len(sentence) > 1
     assert max(map(len, sentence)) <= 80
 
@@ -99,6 +99,8 @@ def test_json(limes):
         "value_before": "0.9989993005",  # five digits, 0.99900, do not tell it from the level
         "complete": True,
     }
+    _, out, _ = limes("relu-nngp", "rho", "--above", "0.999", "--at", "L=10", "--json")
+    assert json.loads(out)["complete"] is False
     code, out, _ = limes("relu-nngp", "L", "--above", "1", "--at", "rho=1/2", "--seconds", "0.5", "--json")
     assert (code, json.loads(out)["first"]) == (1, None)
 

@@ -63,7 +63,9 @@ def test_a_run_is_judged_shown_and_written(limes, tmp_path):
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "A tiny figure" in page
     assert "Level standard, seed 0" in page
-    assert (tmp_path / "r.tex").read_text(encoding="utf-8").startswith(r"\documentclass")
+    document = (tmp_path / "r.tex").read_text(encoding="utf-8")
+    assert re.match(r"% Run pdflatex twice.*\n\\documentclass", document)
+    assert not any("not drawn yet" in text for text in (page, document))
 
 
 def test_a_run_that_was_written_is_not_judged_again(limes, run_file, tmp_path, monkeypatch):
@@ -119,7 +121,12 @@ def test_a_plot_that_fails_is_said_and_costs_no_more(limes, run_file, tmp_path, 
         (("--html", "/nowhere/r.html"), "--html = /nowhere/r.html: give a file that can be written"),
         (("--latex", "/"), "--latex = /: give a file that can be written"),
         (("--html", "-"), "--html = -: give a file"),
-        (("--html", "r", "--latex", "r"), "--html = r: give a file, another for each kind"),
+        (("--html", "r", "--latex", "r"), "--latex = r: give a file, another for each kind"),
+        (("--html", "./r", "--latex", "r"), "--latex = r: give a file, another for each kind"),
+        (
+            ("--html", "run.json", "--from", "run.json"),
+            "--html = run.json: give a file, another for each kind, and none",
+        ),
         (("hlf", "--html", "r.html"), "no claim has this id; the nearest are half"),
         (("--html", "r.html", "--from", "nothing.json"), "--from = nothing.json: give a file that can be read"),
         (("--html", "r.html", "--from", "run.json", "--level", "quick"), "--level = "),
@@ -144,6 +151,19 @@ def test_a_broken_run_is_refused_with_the_place(limes, run_file):
     code, out, err = limes("report", "--from", run_file, "--html", "r.html")
     assert (code, out) == (2, "")
     assert "run.claims[1].verdict = true: it must be one of proved, certified" in err
+
+
+def test_what_was_judged_is_written_before_the_plots_are_drawn(limes, run_file, tmp_path, monkeypatch):
+    seen = []
+
+    def draw(seed):
+        seen.extend((tmp_path / name).read_text(encoding="utf-8") for name in ("r.html", "r.tex"))
+        return CHART
+
+    monkeypatch.setattr(figures, "FIGURES", {"seen": Figure("seen", "A figure", ("half",), draw)})
+    assert limes("report", "--from", run_file, "--html", "r.html", "--latex", "r.tex")[0] == 0
+    assert len(seen) == 2
+    assert all("the plots were not drawn yet" in text and "half" in text for text in seen)
 
 
 def test_a_full_disk_costs_the_page_and_not_the_verdicts(limes):

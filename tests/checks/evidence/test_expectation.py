@@ -57,9 +57,10 @@ def test_a_budget_too_small_for_the_resolution_is_undecided():
 
 
 def test_a_mutant_too_close_to_be_rejected_survives_in_the_open():
+    wrong = {"a hair more": lambda value: value + 1e-4, "twice as much": lambda value: 2 * value}
     evidence = Expectation(
         draw=lambda rng, n: rng.normal(1.0, 1.0, (n, 1)),
-        prediction=Prediction.number(lambda: np.array([1.0]), {"a hair more": lambda value: value + 1e-4}),
+        prediction=Prediction.number(lambda: np.array([1.0]), wrong),
         chunk=500,
         budget=10,
         resolution=0.3,

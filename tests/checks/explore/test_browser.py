@@ -165,7 +165,16 @@ def test_the_depth_at_which_two_points_become_alike(page, address):
     level.fill("0.999")
     level.press("Enter")
     page.get_by_role("button", name="find it").click()
-    expect(page.get_by_text("L = 187 is the first of 0, ..., 187")).to_be_visible(timeout=PATIENCE)
+    answer = page.get_by_text("L = 187 is the first of 0, ..., 187")
+    expect(answer).to_be_visible(timeout=PATIENCE)
+
+    # another level is another question: the answer goes as it is typed, and the field keeps the focus
+    level.press_sequentially("9")
+    expect(answer).to_be_hidden(timeout=PATIENCE)
+    expect(level).to_be_focused()
+    level.press("Backspace")
+    page.get_by_role("button", name="find it").click()
+    expect(answer).to_be_visible(timeout=PATIENCE)
     page.get_by_role("button", name="set L = 187").click()
     expect(value(page)).to_have_text("0.999008801076440", timeout=PATIENCE)
     expect(page.locator(".limes-controls input[type=text]").nth(1)).to_have_value("187", timeout=PATIENCE)
