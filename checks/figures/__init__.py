@@ -56,24 +56,24 @@ def draw_all(
     The last begin first, as the slowest are among them.
     """
     from joblib import Parallel, delayed  # loaded here, as a single figure does not need it
+    from joblib.externals.loky.process_executor import BrokenProcessPool
 
     from ..runner import interrupts_held
 
-    left = dict(enumerate(wanted))
-    calls = [delayed(_numbers)(number, figure, seed, seconds) for number, figure in reversed(left.items())]
-    try:
-        with interrupts_held():
-            found = Parallel(  # type: ignore[misc]
-                jobs if len(left) > 1 else 1,
-                return_as="generator_unordered",
-                batch_size=1,  # type: ignore[arg-type]
-            )(calls)
-        for number, chart in found:  # type: ignore[misc]
-            figure = left.pop(number)
-            yield figure, chart if isinstance(chart, str) else Drawing(figure, seed, chart)
-    except Exception as problem:  # a process died, and joblib cannot say at which of them
-        for figure in left.values():
-            yield figure, f"its process died, {type(problem).__name__}"
+    left, processes = dict(enumerate(wanted)), jobs if len(wanted) > 1 else 1
+    for _ in range(2):  # where a process died, joblib cannot say at which figure: the others get a second chance
+        calls = [delayed(_numbers)(number, figure, seed, seconds) for number, figure in reversed(left.items())]
+        try:
+            with interrupts_held():
+                found = Parallel(processes, return_as="generator_unordered", batch_size=1)(calls)  # type: ignore
+            for number, chart in found:  # type: ignore[misc]
+                figure = left.pop(number)
+                yield figure, chart if isinstance(chart, str) else Drawing(figure, seed, chart)
+            return
+        except BrokenProcessPool:
+            continue
+    for figure in left.values():
+        yield figure, "the process that drew it, or one beside it, died"
 
 
 def _numbers(number: int, figure: Figure, seed: int, seconds: float) -> tuple[int, Chart | str]:

@@ -119,7 +119,8 @@ def test_each_result_is_given_as_soon_as_it_and_all_before_are_known(jobs):
     report = verify(claims, jobs=jobs, progress=lambda ended, count, known: done.append(count), each=each)
     assert tuple(given) == report.claims
     assert [result.claim.id for result in given] == list(enough)
-    assert at[0] <= at[1] < at[2] == done[-1]  # the first two do not wait for the last
+    assert at[0] <= at[1] <= at[2] <= done[-1]  # another process may be ahead when the last is decided
+    assert jobs > 1 or at[1] < at[2]  # the first two do not wait for the last
 
 
 def test_a_spent_budget_leaves_it_undecided():
