@@ -10,13 +10,20 @@ from checks.figures import draw_all
 from checks.plot import Axis, Chart, Figure, Panel, Series
 
 
-def chart(seed):
-    return Chart((Panel(Axis("x"), Axis("y"), (Series("a", (1, 2), (1, seed)),)),), 1, "A caption.")
+def functions():
+    """A chart, and one that never ends: made here, as another process cannot import this file."""
+
+    def chart(seed):
+        return Chart((Panel(Axis("x"), Axis("y"), (Series("a", (1, 2), (1, seed)),)),), 1, "A caption.")
+
+    def forever(seed):
+        while True:
+            time.sleep(0.01)
+
+    return chart, forever
 
 
-def forever(seed):
-    while True:
-        time.sleep(0.01)
+chart, forever = functions()
 
 
 def named(**charts):
